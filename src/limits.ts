@@ -35,7 +35,7 @@ export const TAG_VALUE_CHARACTERS_MAX = 256;
 /** Legal bases per event: SPEC 2.1 speaks of ten kinds. */
 export const LEGAL_BASES_MAX = 10;
 export const LEGAL_BASIS_CHARACTERS_MAX = 64;
-/** Legal bases in `metadata` that the views look at. Their number is not limited when an event is taken, and one of them may require the longest retention. */
+/** Legal bases in `metadata` that the views look at. Their number is not limited when an event is accepted, and one of them may require the longest retention. */
 export const METADATA_LEGAL_BASES_MAX = 64;
 /** asset_id, correlation_id, trace_id, span_id, asset_version, in characters. */
 export const IDENTIFIER_CHARACTERS_MAX = 256;
@@ -89,7 +89,7 @@ export const RECONCILED_RECORDS_READ_MAX = 200_000;
 export const SANDBOX_REQUESTS_PER_MINUTE = 100;
 /** Sandbox events sent to the broker and not yet acknowledged. */
 export const SANDBOX_IN_FLIGHT_MAX = 256;
-/** Sandbox events that one list reads at once (4 MiB of the largest), and lists that are made at once. */
+/** Sandbox events that one list reads at once (4 MiB of the largest), and lists that are built at once. */
 export const SANDBOX_READS_AT_ONCE = 16;
 export const SANDBOX_LISTS_AT_ONCE = 2;
 /** Memory that all sandbox events may take together, in bytes; the oldest go first. */
@@ -110,7 +110,7 @@ export const LOG_FOLLOWED_BYTES_MAX = 2 * MIB;
 export const LOG_STALL_MS_MAX = 8 * SECOND_MS;
 /** The same for streams that no request waits for: restarting the broker for them would cut off requests that wait for the log. */
 export const OTHER_STALL_MS_MAX = 2 * LOG_STALL_MS_MAX;
-/** After a stall was not met for this long, the next request tries again: twice APPEND_ACK_MS_MAX, because one sender meets it that often. */
+/** After a stall was not seen for this long, the next request tries again: twice APPEND_ACK_MS_MAX, because one sender sees it that often. */
 export const LOG_STALL_AGE_MS_MAX = 2 * APPEND_ACK_MS_MAX;
 /** How often it is checked whether the log has the end that views and HEADS_COPY know. */
 export const LOG_END_MS = 2 * SECOND_MS;
@@ -149,17 +149,17 @@ export const SEARCH_PREFIX_CHARACTERS_MIN = 2;
 /** Words as which a prefix is looked up: if more begin with it, each of them is rare (measured: 256 take 30 ms to find and 15 ms to search for). */
 export const PREFIX_WORDS_MAX = 256;
 
-/** Page size of lists: what is used when `limit` is absent, and the most it may say. */
+/** Page size of lists: the default for `limit`, and its maximum. */
 export const PAGE_ROWS_DEFAULT = 50;
 export const PAGE_ROWS_MAX = 1000;
 /** Rows that are read at once for a file or a bundle, and those of each list inside an asset. */
 export const PART_ROWS_MAX = 200;
-/** What `count=true` counts to: rows beyond that are "more than". */
+/** What `count=true` counts to: beyond it the answer is "more than". */
 export const COUNT_EXACT_MAX = 10_000;
 /** Rows that one request looks at for a filter that no index serves, and how many at once: 50,000 take about a second. */
 export const CHECKED_ROWS_MAX = 50_000;
 export const CHECKED_ROWS_PER_READ = 1000;
-/** Questions into which filters of several values are taken apart: each combination of values is one. */
+/** Queries into which filters of several values are split: each combination of values is one. */
 export const FILTER_COMBINATIONS_MAX = 64;
 /** Bytes of events in one page of them, and events that are read at once for it: 16 MiB of the largest. */
 export const PAGE_BYTES_MAX = 4 * MIB;
@@ -168,7 +168,7 @@ export const PAGE_ROWS_PER_READ = 64;
 export const STREAMS_PER_KEY_MAX = 32;
 export const STREAMS_PER_TENANT_MAX = 128;
 export const STREAMS_MAX = 512;
-/** The same for exports, which read as fast as they are taken. */
+/** The same for exports, which read as fast as their client does. */
 export const EXPORTS_PER_KEY_MAX = 4;
 export const EXPORTS_PER_TENANT_MAX = 8;
 export const EXPORTS_MAX = 32;
@@ -190,9 +190,9 @@ export const WAIVE_REASON_CHARACTERS_MAX = 1000;
 export const DUE_SOON_DAYS = 7;
 /** Events that an entry of coverage names as evidence. */
 export const COVERAGE_EXAMPLES_MAX = 3;
-/** Rows of one answer of activity; more are refused with the advice to ask for less. */
+/** Rows of one answer of activity; more are refused, with the advice to ask for less. */
 export const ACTIVITY_ROWS_MAX = 10_000;
-/** How long transitions of duties are kept on their stream, and in how many bytes. */
+/** How long transitions of obligations are kept on their stream, and in how many bytes. */
 export const OBLIGATIONS_AGE_MS_MAX = 400 * 24 * 60 * 60 * SECOND_MS;
 export const OBLIGATIONS_BYTES_MAX = 1024 * MIB;
 /** Legal bases that the register of assets shows of one asset, and under which one decision counts: its events may name any number. */
@@ -219,7 +219,7 @@ export const HOLD_REASON_CHARACTERS_MAX = 1000;
 export const CHECKPOINTS_PER_TENANT_MAX = 86_400;
 /** How many of them are read at once. */
 export const CHECKPOINTS_PER_READ = 1000;
-/** Trees that the sealer takes in one look, the one that grew longest ago first. */
+/** Trees that the sealer handles in one look, the one that grew longest ago first. */
 export const SEAL_TREES_PER_LOOK = 1000;
 /** How many of them are sealed at once: each waits for the broker. */
 export const SEAL_TREES_AT_ONCE = 16;
@@ -227,7 +227,7 @@ export const SEAL_TREES_AT_ONCE = 16;
 export const SIGNING_KEYS_MAX = 50;
 /** How often the sealer checks that its keys are given out: some small requests to the broker. */
 export const PUBLISH_KEYS_MS = 10 * SECOND_MS;
-/** After this time the monitor starts again at the first message: what was right yesterday may be altered today. */
+/** After this time the monitor restarts at the first message: what was right yesterday may be altered today. */
 export const LOG_REREAD_MS = 24 * 60 * 60 * SECOND_MS;
 /** Share of its time in which the monitor works while it catches up: 1,000,000 records take it a minute. Others have a turn after so many messages, or signatures (4 ms). */
 export const MONITOR_DUTY = 0.2;
@@ -249,14 +249,14 @@ export const EVIDENCE_ANCHOR_MS_MAX = 30 * SECOND_MS;
 export const EVIDENCE_READS_AT_ONCE = 64;
 /** Records of a small bundle are read once, and kept for the other files. With EXPORTS_MAX of them 128 MiB. */
 export const EVIDENCE_KEPT_BYTES_MAX = 4 * MIB;
-/** Rows of the page for people: events, and of duties, assets and decisions each. All of them are in the files beside it. */
+/** Rows of the page for people: events, and of obligations, assets and decisions each. All of them are in the files beside it. */
 export const EVIDENCE_TIMELINE_ROWS_MAX = 1000;
 export const EVIDENCE_SUMMARY_ROWS_MAX = 200;
 /** A page about more records than this begins with its contents. */
 export const EVIDENCE_CONTENTS_RECORDS_MIN = 50;
 /** If a view is further behind than this, the instance is not ready, and the monitor waits for the view. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
-/** Records that a view may lack without counting as one that is being made: some tenths of a second. */
+/** Records that a view may lack without counting as one that is being built: some tenths of a second. */
 export const VIEW_MADE_RECORDS_MIN = 1000;
 
 /** How long a browser's session lasts after its last sign of life, and at most. */
@@ -264,7 +264,7 @@ export const SESSION_IDLE_MS_MAX = 60 * 60 * 1000;
 export const SESSION_MS_MAX = 12 * 60 * 60 * 1000;
 /** Name of an API key, in characters. */
 export const KEY_NAME_CHARACTERS_MAX = 128;
-/** The highest rate of one key per second: far above what one broker takes, so that it refuses a typo and no plan. */
+/** The highest rate of one key per second: far above what one broker handles, so that it refuses a typo and no plan. */
 export const KEY_RATE_PER_SECOND_MAX = 1_000_000;
 /** Different limits that one request counts against: the key's own, and those of the keys that it comes from. */
 export const RATE_SHARES_MAX = 8;
@@ -306,7 +306,7 @@ export const VIEW_QUERY_MS_MAX = 30 * SECOND_MS;
 export const VIEW_WRITER_SILENT_MS_MAX = 3 * SECOND_MS;
 /** Connections for reading, per process: a slow search keeps one of them. */
 export const VIEW_READ_CONNECTIONS_MAX = 4;
-/** Text that is sent to a database in one statement; the next one is made while the server works on it. */
+/** Text that is sent to a database in one statement; the next one is built while the server works on it. */
 export const VIEW_STATEMENT_CHARACTERS_MAX = MIB / 2;
 /** Prepared statements kept per connection. Their number grows with the combinations of filters that clients use. */
 export const VIEW_STATEMENTS_CACHED_MAX = 256;
@@ -360,7 +360,7 @@ export const CONNECTION_IDLE_MS_MAX = 45 * SECOND_MS;
 /** Bun counts in steps of this length, and may close a connection one step too early (measured). */
 export const CONNECTION_IDLE_STEP_MS = 4 * SECOND_MS;
 
-/** A machine's clock that is further off is reported: a duty's deadline may be missed because of it. HTTP's Date has whole seconds. */
+/** A machine's clock that is further off is reported: an obligation's deadline may be missed because of it. HTTP's Date has whole seconds. */
 export const CLOCK_OFF_MS_MAX = 5 * SECOND_MS;
 /** Free space below which readiness and `prooftrail doctor` warn. */
 export const DISK_FREE_BYTES_LOW = 1024 * MIB;

@@ -89,7 +89,7 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
     ],
     subscribe: [INBOX],
   },
-  /** Used only while streams are made or updated. It cannot publish an event, nor delete or purge a stream. */
+  /** Used only while streams are created or updated. It cannot publish an event, nor delete or purge a stream. */
   provisioner: {
     publish: [...EVERY_CLIENT, "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.CREATE.*", "$JS.API.STREAM.UPDATE.*"],
     subscribe: [INBOX],
@@ -129,9 +129,9 @@ export const SHARED_REQUESTS: readonly { readonly subject: string; readonly isSt
 
 /**
  * What CONSUMERS receives live from PROOFTRAIL. If consumers receive the subject of a stream, a push consumer on another stream can deliver to it,
- * and so store messages there. So of duties and tree heads consumers receive copies, which the streams send once something is stored. Copies of
+ * and so store messages there. So of obligations and tree heads consumers receive copies, which the streams send once something is stored. Copies of
  * events would cost the broker a fifth of its time and batches a seventh of theirs (measured), so events are received as they are published: anybody
- * with the consumer's password can have duties and tree heads stored in AUDIT once more, where nothing takes them for events.
+ * with the consumer's password can have obligations and tree heads stored in AUDIT again, where nothing takes them for events.
  */
 export const SHARED_SUBJECTS: readonly { readonly subject: string; readonly heardAs: string }[] = [
   { subject: AUDIT_SUBJECTS, heardAs: AUDIT_SUBJECTS },

@@ -36,7 +36,7 @@ export const obligationSubject = (parts: {
   readonly transition: string;
 }): string => `obligation.${parts.tenant}.${encodeToken(parts.assetId)}.${parts.rule}.${parts.transition}`;
 
-/** Groups of tenants: each is a message of its own, so that an event does not write the counts of all tenants anew. */
+/** Groups of tenants: each is a message of its own, so that an event does not rewrite the counts of all tenants. */
 export const COUNTS_GROUPS = 32;
 
 /** What one writer has counted on a day (`2026-11-20`) of the tenants of one group; `*` for all. */

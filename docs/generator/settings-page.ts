@@ -4,7 +4,7 @@ import { code, page, prose } from "./markdown.ts";
 export const settingsPage = (): string =>
   page(
     "Settings",
-    "Settings are environment variables, read once at the start. A value that is not understood stops the start with a message that names the setting. If a variable has nearly the name of a setting, a warning asks whether that setting was meant.",
+    "Settings are environment variables, read once at the start. A value that is not understood stops the start with a message that names the setting. If a variable may be a misspelt setting, a warning asks whether that setting was meant.",
     ...SETTING_NAMES.map((name) => ({ name, ...settingOf(name) })).flatMap((setting) => [
       `## ${setting.name}`,
       prose(setting.description),

@@ -1,4 +1,4 @@
-/** The port that writes administrative actions to the log before they are done. src/access/administration makes events of them. */
+/** The port that writes administrative actions to the log before they are done. src/access/administration turns them into events. */
 import type { Principal } from "./authenticate.ts";
 
 export interface Actor {
@@ -6,7 +6,7 @@ export interface Actor {
   readonly requestId: string;
 }
 
-/** The key of the actor was revoked or expired since its request began: nothing was done. */
+/** The actor's key was revoked or expired since its request began: nothing was done. */
 export class KeyEndedError extends Error {
   override readonly name = "KeyEndedError";
 }
@@ -15,7 +15,7 @@ export type ActionResult =
   | { readonly kind: "written" }
   /** Somebody else wrote first; nothing was changed. */
   | { readonly kind: "conflict" }
-  /** It may or may not have been done. */
+  /** Result unknown. */
   | { readonly kind: "unavailable"; readonly detail: string };
 
 export interface ActionRecorder<Action> {

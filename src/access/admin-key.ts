@@ -1,7 +1,7 @@
 /**
- * Where the admin key comes from, at every start. Only its hash is kept in the store. A made key is on disk in DATA_DIR before the store knows it, so that
- * no crash leaves an installation whose key nobody has. Several front ends may share the folder and start at once, so each prepares a file of its own, and
- * only the one whose key the store took gives it the final name.
+ * Where the admin key comes from, at every start. Only its hash is kept in the store. A new key is on disk in DATA_DIR before it is in the store, so that
+ * no crash leaves an installation whose key nobody has. Several front ends may share the folder and start at once, so each prepares its own file, and
+ * only the one whose key the store accepted renames it.
  */
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
 import type { KeyStore } from "./key-store.ts";
 
 export type AdminKeySetup =
-  /** Made now: the banner shows it, this once and only in a terminal. The copy on disk is at `path`. */
+  /** New: the banner shows it, this once and only in a terminal. The copy on disk is at `path`. */
   | { readonly kind: "made"; readonly key: string; readonly path: string }
-  /** There was one already, or another front end that started at the same time made it. `path`: of its copy, if this start found one. */
+  /** It existed, or another front end that started at the same time created it. `path`: of its copy, if this start found one. */
   | { readonly kind: "kept"; readonly path?: string; readonly otherKeyPath?: string }
   /** ADMIN_API_KEY replaced another key (`hadOne`), or is the first one. The banner says which. */
   | { readonly kind: "replaced"; readonly hadOne: boolean }
@@ -44,7 +44,7 @@ export const setUpAdminKey = async (dependencies: Dependencies): Promise<AdminKe
   const write = await store.replaceAdmin({ secret_hash, created_at: now().toISOString() });
   if (write.kind === "unavailable") return write;
   if (write.kind === "conflict")
-    return { kind: "unavailable", detail: "the admin key was changed by somebody else at the same time" };
+    return { kind: "unavailable", detail: "somebody else changed the admin key at the same time" };
   // Readers of the copy, for example the command line, would be refused from now on.
   const path = join(dataDir, NAME);
   if (stored && (await hashIn(path)) === stored.secret_hash) await rm(path, { force: true });
@@ -81,7 +81,7 @@ const make = async ({
 
 const publish = async (prepared: string, dataDir: string): Promise<string> => {
   const path = join(dataDir, NAME);
-  // If it is gone, another front end was quicker and has published it.
+  // If it is gone, another front end has published it.
   await rename(prepared, path).catch(missingAs(undefined));
   await syncFolder(dataDir);
   return path;

@@ -1,6 +1,6 @@
 /**
  * The text of an API key: `<prefix><id>_<secret>_<crc>`. The id is public, the secret is not kept anywhere, and the checksum
- * lets a secret scanner and the front end refuse a typo without a lookup. A key keeps the prefix that it was made with, whatever
+ * lets a secret scanner and the front end refuse a typo without a lookup. A key keeps its original prefix, whatever
  * the setting says later. Pure: knows no store and no scopes.
  */
 import { hash, timingSafeEqual } from "node:crypto";
@@ -13,7 +13,7 @@ export interface MadeApiKey {
   readonly text: string;
 }
 
-/** Gives that many bytes nobody can foresee: `node:crypto` randomBytes, or a seeded source in tests. */
+/** Gives that many unpredictable bytes: `node:crypto` randomBytes, or a seeded source in tests. */
 export type RandomBytes = (bytes: number) => Uint8Array;
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -24,7 +24,7 @@ const ID_CHARACTERS = 12;
 const SECRET_CHARACTERS = 32;
 /** 62^6 is above 2^32, so six characters hold any CRC-32. */
 const CRC_CHARACTERS = 6;
-/** The largest multiple of 62 in a byte. Bytes from here on are drawn again, or the first characters would be likelier. */
+/** The largest multiple of 62 in a byte. Bytes from here on are redrawn, or the first characters would be likelier. */
 const UNBIASED_BYTES = Math.floor(256 / ALPHABET.length) * ALPHABET.length;
 
 export const API_KEY_ID_PATTERN = `^[0-9A-Za-z]{${ID_CHARACTERS}}$`;
@@ -40,7 +40,7 @@ export const makeApiKey = (randomBytes: RandomBytes, prefix = API_KEY_PREFIX_DEF
   return { id, secret, text: `${body}_${checksum(body)}` };
 };
 
-/** Undefined for what is no key, or has a typo. */
+/** Undefined for a non-key or a typo. */
 export const parseApiKey = (text: string): { readonly id: string; readonly secret: string } | undefined => {
   const [, body, id, secret, crc] = API_KEY.exec(text) ?? [];
   return body && id && secret && checksum(body) === crc ? { id, secret } : undefined;
@@ -51,7 +51,7 @@ export const isApiKeyId = (text: string): boolean => API_KEY_ID.test(text);
 /** SHA-256 in base64url, 43 characters. The only form in which a secret is stored. */
 export const hashSecret = (secret: string): string => hash("sha256", secret, "base64url");
 
-/** Whether a secret is the one that was hashed, in time that does not depend on how much of it is right. */
+/** Whether a secret is the hashed one, in time that does not depend on how much of it is right. */
 export const verifySecret = (secret: string, expectedHash: string): boolean => {
   const actual = Buffer.from(hashSecret(secret));
   const expected = Buffer.from(expectedHash);

@@ -1,4 +1,4 @@
-/** Who is asking, and may they: from the `Authorization` header to a principal, and from a principal to one scope. */
+/** Who is asking, and may they: from the `Authorization` header to a principal, and from there to a scope. */
 import { hashSecret, parseApiKey, verifySecret } from "./api-key.ts";
 import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord, isActive, PROVIDER_ID } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
@@ -17,7 +17,7 @@ export interface Principal {
   readonly role?: Role;
   /** Set for an auditor's seat that does not cover the whole tenant. */
   readonly covers?: Covers;
-  /** When it ends as far as is known: it expires, or was rotated and has a grace time. */
+  /** When it ends, if known: it expires, or was rotated and has a grace time. */
   readonly expiresAt?: string;
   readonly rateLimit?: NonNullable<ApiKeyRecord["rate_limit"]>;
   /** What its requests and events count against; absent if nothing limits it. */
@@ -28,7 +28,7 @@ export type Authentication =
   | { readonly kind: "principal"; readonly principal: Principal }
   /** Nothing that could be a key was sent. */
   | { readonly kind: "missing" }
-  /** Something was sent without `Bearer` before it. Decided by the header's form alone. */
+  /** Something was sent without `Bearer` in front. Decided by the header's form alone. */
   | { readonly kind: "not_bearer" }
   /** More than one header was sent, and at least one begins with `Bearer`. Decided by their form alone. */
   | { readonly kind: "several" }
@@ -41,7 +41,7 @@ const BEARER = /^bearer(?: +([!-~]{1,256}))? *$/i;
 /** Headers of one name arrive joined by a comma and a space (fetch.spec.whatwg.org, "get a header value"), and no key has a space. */
 const SEVERAL = /^bearer .*, |, bearer(?: |$)/i;
 
-/** Compared with if there is no key, so that the check takes as long. No key is empty, so none has this hash. */
+/** Compared if there is no key, so that the check takes as long. No key is empty, so none has this hash. */
 const NO_HASH = hashSecret("");
 
 /** Uses memory only. Unknown, wrong, revoked and expired keys differ neither in the answer nor in the time it takes. */
@@ -69,8 +69,8 @@ export const authenticate = (options: {
 };
 
 /**
- * `authenticate`, which remembers the last header that was right, because the next request mostly has the same. It stays right as long as the
- * store holds the same record and that is active. Any other header is checked in full.
+ * `authenticate`, which remembers the last valid header, because the next request mostly has the same. It stays valid as long as the
+ * store holds the same active record. Any other header is checked in full.
  */
 export const createAuthenticator = (
   keys: Pick<KeyStore, "get" | "admin">,
@@ -95,7 +95,7 @@ export const createAuthenticator = (
   };
 };
 
-/** Takes time that depends on the lengths alone, so that nobody can learn how much of another's key is right. */
+/** Takes time that depends only on the lengths, so that nobody can learn how much of another's key is right. */
 const isSameText = (left: string, right: string): boolean => {
   if (left.length !== right.length) return false;
   let difference = 0;
@@ -122,7 +122,7 @@ const principalOf = (record: ApiKeyRecord, get: KeyStore["get"]): Principal => {
   return {
     keyId: record.id,
     tenant: record.tenant,
-    // Also for keys that an older version made: only Prooftrail writes to this tenant.
+    // Also for keys from older versions: only Prooftrail writes to this tenant.
     scopes: record.tenant === SYSTEM_TENANT ? record.scopes.filter(isForReading) : record.scopes,
     isAdmin: false,
     ...(record.role && { role: record.role }),

@@ -1,6 +1,6 @@
 /**
- * Calendar feeds. Calendar programs send no header, so the token stands in the address of the feed: a key that can read the feed and nothing
- * else, bound to a filter. Whoever may read obligations makes one, and lists and revokes their own; `keys:manage` reaches all of them.
+ * Calendar feeds. Calendar programs send no header, so the token is in the feed's address: a key that can read the feed and nothing
+ * else, bound to a filter. Whoever may read obligations creates, lists and revokes their own; `keys:manage` reaches all of them.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import type { Actor } from "./action.ts";
@@ -25,9 +25,9 @@ export const CALENDARS_PER_KEY_MAX = 100;
 export interface Calendars {
   /** `request` is a checked body; its filter is one that the list of obligations takes. */
   create(options: { readonly by: Actor; readonly request: CalendarRequest }): ReturnType<Keys["create"]>;
-  /** The feeds that this key made, oldest first. */
+  /** The feeds that this key created, oldest first. */
   list(principal: Principal): readonly KeyView[];
-  /** Only its own: a feed of another key is answered as one that does not exist. */
+  /** Only its own: a feed of another key is answered as missing. */
   revoke: Keys["revoke"];
 }
 
@@ -44,13 +44,13 @@ export const createCalendars = (dependencies: KeysDependencies & { readonly keys
       const { principal } = by;
       const { tenant } = principal;
       const { name, filter: calendar_filter = {}, ...limits } = request;
-      // The scope is given to whoever may read obligations anyway.
+      // Whoever may read obligations gets this scope anyway.
       const granted = withLimits(principal, { tenant, name, scopes: [], calendar_filter }, limits, now());
       if (granted.kind !== "ok") return granted;
       if (madeBy(principal).length >= CALENDARS_PER_KEY_MAX)
         return invalid(
           "",
-          `This key has made ${CALENDARS_PER_KEY_MAX} feeds, revoked ones included: use one of them, or ask who manages keys.`,
+          `This key has ${CALENDARS_PER_KEY_MAX} feeds, including revoked ones: use one of them, or ask a key manager.`,
           "too_many",
         );
       return issue(dependencies, by, { ...granted.rights, scopes: ["obligations:calendar"] });

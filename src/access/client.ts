@@ -12,7 +12,7 @@ export const clientLimit = (address: string): RateLimit => ({
 
 /**
  * The socket's address, or behind N trusted proxies the Nth entry of X-Forwarded-For from the right: each proxy appends what it saw, so
- * what stands further left was written by the client and proves nothing.
+ * whatever is further left, the client wrote, and it proves nothing.
  */
 export const clientAddress = (options: {
   readonly socketAddress: () => string;
@@ -26,8 +26,8 @@ export const clientAddress = (options: {
 };
 
 /**
- * One name per IPv4 address, and per /64 of IPv6, because a holder of one address there has them all (RFC 6177). Anything else, which a
- * proxy may pass on, is one client together: a name must never contain what a client writes.
+ * One name per IPv4 address, and per /64 of IPv6, because a holder of one address there has them all (RFC 6177). Anything else that a
+ * proxy may pass on is one shared client: a name must never contain what a client writes.
  */
 export const holderOf = (address: string): string => {
   const plain = withoutPort(address.trim());
@@ -50,7 +50,7 @@ const GROUPS = 8;
 
 /** The first four groups. An IPv4 address mapped into IPv6 is the same client as the plain address (RFC 4291 §2.5.5.2). */
 const networkOf = (address: string): string => {
-  // The URL parser writes each address in one way (RFC 5952). Bun 1.4.5 refuses some with dots.
+  // The URL parser spells each address in one way (RFC 5952). Bun 1.4.5 refuses some with dots.
   const text = new URL(`http://[${withoutDots(address).split("%")[0]}]`).hostname.slice(1, -1);
   const mapped = MAPPED.exec(text)
     ?.slice(1)

@@ -1,4 +1,4 @@
-/** A token for pages of a customer's own: for a short time, bound to the tenant of its key, a filter and the origins of the pages (encrypted-text.ts). */
+/** A short-lived token for a customer's own pages, bound to its key's tenant, a filter and the pages' origins (encrypted-text.ts). */
 import type { RandomBytes } from "./api-key.ts";
 import { type Authentication, authenticateById } from "./authenticate.ts";
 import { hashIn, open, seal } from "./encrypted-text.ts";
@@ -20,7 +20,7 @@ const BEARER = /^bearer +(\S+)$/i;
 export const sealEmbedToken = (token: EmbedToken, keys: Keys, randomBytes: RandomBytes): string | undefined =>
   seal(token, { purpose: PURPOSE, secretOf: hashIn(keys), randomBytes });
 
-/** Also one that is over, or whose key is: for the answer that says so. */
+/** Also if it or its key has ended: for the answer that says so. */
 export const openEmbedToken = (authorization: string | null, keys: Keys): EmbedToken | undefined => {
   const [, text] = BEARER.exec(authorization ?? "") ?? [];
   return text === undefined

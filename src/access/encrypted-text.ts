@@ -1,6 +1,6 @@
 /**
- * Texts that only this service can read and make. The cipher's key is derived from a secret that every front end has in memory, mostly the
- * stored hash of an API key. So a text is valid at every front end, nothing is stored for it, and it ends with its API key.
+ * Texts that only this service can create and read. The cipher's key derives from a secret that every front end has in memory, mostly the
+ * stored hash of an API key. So a text is valid at every front end, is not stored, and ends with its API key.
  */
 import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
@@ -9,12 +9,12 @@ import { ADMIN_KEY_ID } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
 
 interface Kind {
-  /** What the texts are for: one that was sealed for another purpose does not open. */
+  /** What the texts are for: one sealed for another purpose does not open. */
   readonly purpose:
     | "prooftrail session, version 2"
     | "prooftrail sign-in, version 1"
     | "prooftrail embed token, version 1";
-  /** Undefined for an id that nobody has. */
+  /** Undefined for an unknown id. */
   readonly secretOf: (keyId: string) => string | undefined;
 }
 
@@ -37,7 +37,7 @@ export const seal = (
   return `${keyId}.${Buffer.concat([nonce, ...sealed]).toString("base64url")}`;
 };
 
-/** Undefined for what no front end sealed for this purpose. `Value` is what `seal` was given for it. */
+/** Undefined for what no front end sealed for this purpose. `Value` is what `seal` was given. */
 export const open = <Value extends { readonly keyId: string }>(
   sealed: string,
   kind: Kind,
@@ -55,7 +55,7 @@ export const open = <Value extends { readonly keyId: string }>(
     const value: Value = JSON.parse(opened + cipher.final("utf8"));
     return value;
   } catch {
-    // Node throws for a tag that does not fit. Nothing else can fail: what the tag covers, `seal` wrote.
+    // Node throws for a wrong tag. Nothing else can fail: `seal` wrote what the tag covers.
     return undefined;
   }
 };

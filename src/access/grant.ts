@@ -1,4 +1,4 @@
-/** What a new key is to have: the rights that are asked for, of which nobody grants more than they have. */
+/** The rights of a new key: those requested, of which nobody grants more than they have. */
 import { createRequestCheck } from "../event/request/check.ts";
 import { type Principal, reaches } from "./authenticate.ts";
 import { type ApiKeyRecord, CreateKeyRequest, EXPIRY_EXPECTED } from "./key-record.ts";
@@ -47,22 +47,21 @@ const seatRefusal = (
     problems.push(invalid("/covers/asset_ids", NOT_UNICODE));
   for (const [name, instant] of [["from", from] as const, ["to", to] as const])
     if (covers?.[name] !== undefined && instant === undefined)
-      problems.push(invalid(`/covers/${name}`, `covers/${name} is a day that does not exist.`));
+      problems.push(invalid(`/covers/${name}`, `covers/${name} is not an existing day.`));
   if (from && to && from >= to) problems.push(invalid("/covers/from", NO_TIME_BETWEEN));
   return allInvalid(problems);
 };
 
 const NEITHER = `scopes is required: send what the key may do, or send role instead, one of ${ROLES.join(", ")}.`;
 const BOTH =
-  "A role gives the key its scopes: leave out scopes to make a seat with the role, or leave out role to make a key with these scopes.";
-const NOT_AN_AUDITOR =
-  "Only the seat of an auditor covers a part: leave out covers, or send the role auditor.";
+  "A role gives the key its scopes: omit scopes to create a seat with the role, or omit role to create a key with these scopes.";
+const NOT_AN_AUDITOR = "Only an auditor's seat covers a part: omit covers, or send the role auditor.";
 const COVERS_NOTHING =
-  "covers is empty: send asset_ids, from or to, or leave it out for a seat that covers the whole tenant.";
+  "covers is empty: send asset_ids, from or to, or omit it for a seat that covers the whole tenant.";
 const NOT_UNICODE = "covers/asset_ids has a text with half a character: send whole Unicode characters.";
 const NO_TIME_BETWEEN = "covers/from is not before covers/to: send the earlier time in from.";
 
-/** The rights with the limits that are asked for; for those left out, the principal's own. */
+/** The rights with the requested limits; for those omitted, the principal's own. */
 export const withLimits = (
   principal: Principal,
   rights: Omit<Rights, keyof Limits>,
@@ -93,14 +92,11 @@ export const excessOver = (principal: Principal, rights: Rights): Refused | unde
   const beyond = (path: string, message: string): unknown =>
     problems.push(invalid(path, message, "exceeds_own"));
   if (isAbove(timeOf(rights.expires_at), timeOf(principal.expiresAt)))
-    beyond(
-      "/expires_at",
-      `The key would outlive the key that makes it: send a time up to ${principal.expiresAt}.`,
-    );
+    beyond("/expires_at", `The key would outlive its creator: send a time up to ${principal.expiresAt}.`);
   for (const name of ["requests_per_second", "events_per_second"] as const) {
     const own = principal.rateLimit?.[name];
     if (isAbove(rights.rate_limit?.[name], own))
-      beyond(`/rate_limit/${name}`, `The limit is above that of the key that makes it: send at most ${own}.`);
+      beyond(`/rate_limit/${name}`, `The limit is above that of the creating key: send at most ${own}.`);
   }
   return allInvalid(problems);
 };

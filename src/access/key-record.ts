@@ -16,9 +16,9 @@ import { Covers, Person, RoleSchema } from "./seats.ts";
 import { TenantSchema } from "./tenant.ts";
 import { UTC_TIME } from "./utc-time.ts";
 
-/** Stands for the admin key where a key id is named. Shorter than any made id, so it can be none. */
+/** Stands for the admin key where a key id is named. Shorter than any real id. */
 export const ADMIN_KEY_ID = "admin";
-/** Stands for the sign-in provider where it is named who made a key. */
+/** Stands for the sign-in provider as the creator of a key. */
 export const PROVIDER_ID = "oidc";
 
 const KeyId = Type.String({ pattern: API_KEY_ID_PATTERN, description: "Public id of the key." });
@@ -32,7 +32,7 @@ const rateLimit = (leftOut: string) =>
     { requests_per_second: Type.Optional(Rate), events_per_second: Type.Optional(Rate) },
     {
       additionalProperties: false,
-      description: `Limits of this key. Its successors and the keys that it makes share them. What is left out is ${leftOut}. Events are counted over a time that holds a batch of 1000: with 5 per second such a batch passes about every 200 s.`,
+      description: `Limits of this key. Its successors and the keys that it creates share them. What is omitted is ${leftOut}. Events are counted over a window that fits a batch of 1000: at 5 per second such a batch passes about every 200 s.`,
     },
   );
 
@@ -41,7 +41,7 @@ export const KeyName = Type.String({
   maxLength: KEY_NAME_CHARACTERS_MAX,
   // U+0000 to U+001F and U+007F to U+009F: a name is printed in lists and terminals.
   pattern: "^[^\\u0000-\\u001F\\u007F-\\u009F]*$",
-  description: "For people: what the key is used by.",
+  description: "For people: what uses the key.",
   "x-expects": `a text of 1 to ${KEY_NAME_CHARACTERS_MAX} characters without control characters`,
 });
 const Scopes = Type.Array(ScopeSchema, {
@@ -52,7 +52,7 @@ const Scopes = Type.Array(ScopeSchema, {
 });
 
 export const BoundFilter = Type.Record(Type.String(), Type.String(), {
-  description: "What it is bound to: filters of the list, by name.",
+  description: "Its filter: the list's filters, by name.",
   "x-expects": 'an object of texts, such as {"asset_id": "credit_model"}',
 });
 export type BoundFilter = Static<typeof BoundFilter>;
@@ -65,12 +65,12 @@ const visible = {
   role: Type.Optional(RoleSchema),
   person: Type.Optional(Person),
   covers: Type.Optional(Covers),
-  created_at: Instant("When the key was made."),
+  created_at: Instant("When the key was created."),
   created_by: Type.Union([KeyId, Type.Literal(ADMIN_KEY_ID), Type.Literal(PROVIDER_ID)], {
     description:
-      "Id of the key that made it, or `admin`, or `oidc` for a seat that the first sign-in with a provider made.",
+      "Id of the key that created it, `admin`, or `oidc` for a seat from the first sign-in with a provider.",
   }),
-  expires_at: Type.Optional(Instant("From this time on the key is refused.")),
+  expires_at: Type.Optional(Instant("The key is refused from this time on.")),
   revoked_at: Type.Optional(Instant("When the key was revoked.")),
   rate_limit: Type.Optional(rateLimit("not limited")),
   replaced_by: Type.Optional(KeyId),
@@ -81,10 +81,10 @@ const visible = {
 export const KeyView = Type.Object(visible);
 export type KeyView = Static<typeof KeyView>;
 
-/** The answer to a creation: the only time that the whole key is shown. */
+/** The answer to a creation, the only one that shows the whole key. */
 export const NewKeyView = Type.Object({
   ...visible,
-  api_key: Type.String({ description: "The key to send as `Authorization: Bearer`. It is shown only now." }),
+  api_key: Type.String({ description: "The key to send as `Authorization: Bearer`. Shown only now." }),
 });
 export type NewKeyView = Static<typeof NewKeyView>;
 
@@ -97,7 +97,7 @@ export const ApiKeyRecord = Type.Object({
 });
 export type ApiKeyRecord = Static<typeof ApiKeyRecord>;
 
-/** The hash is that of the whole text, because an operator may choose any. */
+/** The hash covers the whole text, because an operator may choose any. */
 export const AdminKeyRecord = Type.Object({
   secret_hash: SecretHash,
   created_at: Instant("When it was set."),
@@ -117,7 +117,7 @@ export const CreateKeyRequest = Type.Object(
     expires_at: Type.Optional(
       Type.String({
         pattern: UTC_TIME.source,
-        description: "RFC 3339 in UTC. Left out: as long as the managing key, or without end.",
+        description: "RFC 3339 in UTC. Absent: as long as the managing key, or without end.",
         "x-expects": EXPIRY_EXPECTED,
         examples: ["2027-01-01T00:00:00Z"],
       }),
@@ -135,7 +135,7 @@ export const RotateKeyRequest = Type.Object(
         minimum: 0,
         maximum: KEY_GRACE_SECONDS_MAX,
         default: KEY_GRACE_SECONDS_DEFAULT,
-        description: "How long the old key goes on working.",
+        description: "How long the old key still works.",
       }),
     ),
   },
@@ -146,14 +146,14 @@ export type RotateKeyRequest = Static<typeof RotateKeyRequest>;
 const apiKeyRecords = createCheck(ApiKeyRecord);
 const adminKeyRecords = createCheck(AdminKeyRecord);
 
-/** A value of the bucket as a key. Undefined if somebody else wrote it: such a value must neither crash nor open anything. */
+/** A value of the bucket as a key. Undefined if foreign: such a value must neither crash nor open anything. */
 export const asApiKeyRecord = (value: unknown, id: string): ApiKeyRecord | undefined =>
   apiKeyRecords.accepts(value) && value.id === id ? value : undefined;
 
 export const asAdminKeyRecord = (value: unknown): AdminKeyRecord | undefined =>
   adminKeyRecords.accepts(value) ? value : undefined;
 
-/** Only what is declared, so that nothing added to the record is shown by accident. */
+/** Only declared members, so that nothing added to the record is shown by accident. */
 export const viewOf = (record: ApiKeyRecord): KeyView => {
   const view: KeyView = { ...record };
   for (const name of Object.keys(view)) if (!Object.hasOwn(visible, name)) Reflect.deleteProperty(view, name);

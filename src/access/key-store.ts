@@ -6,7 +6,7 @@ export interface KeyStore {
   get(id: string): ApiKeyRecord | undefined;
   /** All keys, or one tenant's, in no particular order. */
   list(tenant?: string): readonly ApiKeyRecord[];
-  /** The key as it is stored now, with the revision that `update` needs. Asks the broker: for changes, not for requests. */
+  /** The key as now stored, with the revision that `update` needs. Asks the broker: for changes, not for requests. */
   fetch(id: string): Promise<FetchedKey>;
   create(record: ApiKeyRecord): Promise<KeyWrite>;
   /** Writes only if the stored revision is still this one. */
@@ -14,13 +14,13 @@ export interface KeyStore {
 
   admin(): AdminKeyRecord | undefined;
   /**
-   * Keys that the store once had and lost, although nobody removed them: it was emptied or replaced. They open nothing, but must not be
-   * answered as wrong. Known only to a process that followed the store before.
+   * Keys that the store lost although nobody removed them: it was emptied or replaced. They open nothing, but must not be
+   * answered as invalid. Known only to a process that followed the store before.
    */
   readonly lost: Pick<KeyStore, "get" | "admin">;
   /** Writes only if there is none: of two front ends starting at once, one wins. */
   createAdmin(record: AdminKeyRecord): Promise<KeyWrite>;
-  /** Writes whatever is there: the operator's setting is the truth. */
+  /** Overwrites: the operator's setting is the truth. */
   replaceAdmin(record: AdminKeyRecord): Promise<KeyWrite>;
 
   readiness(): KeyReadiness;
@@ -45,8 +45,8 @@ export type KeyReadiness =
 
 /** The reason if `admin()` gives nothing after the start, which makes one. An unknown key is then not a wrong one. */
 export const KEYS_GONE =
-  "The broker no longer has the admin key: its store was emptied, or another one put in its place, and no key opens anything. Bring the store back; a start without it makes a new admin key.";
+  "The broker no longer has the admin key: its store was emptied or replaced, and no key works. Restore the store; a start without it creates a new admin key.";
 
-/** Told at a start. Only a start with an empty log makes the first admin key, so the store has lost its keys, and nobody remembers which. */
+/** Logged at a start. Only a start with an empty log creates the first admin key, so the store has lost its keys, unknown which. */
 export const KEYS_LOST =
-  "the log has records, and no admin key was there: the store of keys was emptied, or another one put in its place. Keys from before open nothing now, and get 401: bring the store back from a copy, or make new keys";
+  "the log has records but there was no admin key: the key store was emptied or replaced. Earlier keys no longer work and get 401: restore the store from a copy, or create new keys";

@@ -114,15 +114,15 @@ describe("creating a key", () => {
     const { keys } = setUp();
     const auditor = (covers: object) => ({ role: "auditor", covers });
     for (const [request, path, says] of [
-      [{ scopes: ["events:read"], role: "auditor" }, "/scopes", "leave out scopes to make a seat"],
+      [{ scopes: ["events:read"], role: "auditor" }, "/scopes", "omit scopes to create a seat"],
       [{}, "/scopes", "or send role instead, one of admin, officer, auditor, developer"],
       [{ role: "auditr" }, "/role", "did you mean auditor? Send one of admin, officer, auditor, developer"],
       [{ role: "officer", covers: { asset_ids: ["a"] } }, "/covers", "send the role auditor"],
-      [{ scopes: ["events:read"], covers: { asset_ids: ["a"] } }, "/covers", "leave out covers"],
+      [{ scopes: ["events:read"], covers: { asset_ids: ["a"] } }, "/covers", "omit covers"],
       [auditor({}), "/covers", "send asset_ids, from or to"],
       [auditor({ asset_ids: [] }), "/covers/asset_ids", "1 to 16 different entries"],
       [auditor({ asset_ids: ["\ud800"] }), "/covers/asset_ids", "whole Unicode characters"],
-      [auditor({ from: "2026-02-30T00:00:00Z" }), "/covers/from", "a day that does not exist"],
+      [auditor({ from: "2026-02-30T00:00:00Z" }), "/covers/from", "is not an existing day"],
       [auditor({ from: "yesterday" }), "/covers/from", "RFC 3339"],
       [
         auditor({ from: "2026-08-01T00:00:00Z", to: "2026-08-01T00:00:00Z" }),
@@ -328,7 +328,7 @@ describe("rotating a key", () => {
       const refused = await rotate(key.id);
       expect(refused).toMatchObject({
         kind: "invalid",
-        problems: [{ path: "", code: "invalid_value", message: expect.stringContaining("make a new one") }],
+        problems: [{ path: "", code: "invalid_value", message: expect.stringContaining("create a new one") }],
       });
     }
   });
@@ -439,7 +439,7 @@ test("only the admin makes keys for the system's own tenant, and only for readin
     const refused = await keys.create({ by: actor(admin), request: { tenant, scopes } });
     const [first] = refused.kind === "invalid" ? refused.problems : [];
     expect([first?.path, first?.code]).toEqual(["/scopes", "invalid_value"]);
-    expect(first?.message).toContain("ask for events:read alone");
+    expect(first?.message).toContain("ask for only events:read");
   }
   const request = { tenant, scopes: ["events:read"] };
   expect(await keys.create({ by: actor(manager(["events:read"])), request })).toEqual({

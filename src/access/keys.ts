@@ -1,7 +1,7 @@
 /**
- * Makes, lists, revokes and rotates keys for whoever the route lets in. The admin key manages every tenant, any other key only its own, and never gives
- * more than it has: scopes, lifetime or rate. A key of another tenant is answered as one that does not exist. A secret leaves this module once, in the
- * outcome of `create` or `rotate`. Each change of a key is in the log before it is made.
+ * Creates, lists, revokes and rotates keys for whoever the route admits. The admin key manages every tenant, any other key only its own, and never gives
+ * more than it has: scopes, lifetime or rate. A key of another tenant is answered as missing. A secret leaves this module once, in the
+ * outcome of `create` or `rotate`. Each change of a key is logged before it is made.
  */
 import { createRequestCheck } from "../event/request/check.ts";
 import {
@@ -62,10 +62,10 @@ export const createKeys = (dependencies: KeysDependencies) => {
     /** All of them, oldest first, revoked ones included. */
     list: (asked: { readonly principal: Principal; readonly tenant?: string }) =>
       list(dependencies.store, asked),
-    /** Revoking a revoked key changes nothing, writes nothing to the log and is answered the same. */
+    /** Revoking a revoked key changes and logs nothing, and is answered the same. */
     revoke: (chosen: Chosen) =>
       inTurn(nameOf(chosen), () => revoke(dependencies, chosen), REVOCATIONS_WAITING_MAX),
-    /** Makes a successor with the same rights. See RotateKeyRequest. */
+    /** Creates a successor with the same rights. See RotateKeyRequest. */
     rotate: (chosen: Chosen & Requested) => inTurn(nameOf(chosen), () => rotate(dependencies, chosen)),
   };
 };
@@ -80,12 +80,12 @@ const create = async (
   if (tenant === SYSTEM_TENANT && scopes.some((scope) => scope !== "events:read"))
     return invalid(
       role ? "/role" : "/scopes",
-      `Prooftrail alone writes to the tenant ${SYSTEM_TENANT}: ask for ${role ? "the role auditor" : "events:read alone"}, or name another tenant.`,
+      `Only Prooftrail writes to the tenant ${SYSTEM_TENANT}: ask for ${role ? "the role auditor" : "only events:read"}, or name another tenant.`,
     );
   if (dependencies.store.list(tenant).length >= KEYS_PER_TENANT_MAX)
     return invalid(
       "",
-      `The tenant already has ${KEYS_PER_TENANT_MAX} keys, and no more are made: expired and revoked ones count, and none is ever removed. Rotate one that still works, or name another tenant.`,
+      `The tenant already has its maximum of ${KEYS_PER_TENANT_MAX} keys: expired and revoked ones count, and none is ever removed. Rotate one that still works, or name another tenant.`,
       "too_many",
     );
   return issue(dependencies, by, granted.rights);
@@ -194,7 +194,7 @@ const rotateOnce = async (
   const { record: old, revision } = found;
   const time = now();
   if (!isActive(old, time))
-    return invalid("", "Only a key that still works can be rotated: make a new one in its place.");
+    return invalid("", "Only a key that still works can be rotated: create a new one instead.");
   // The caller gets the successor's secret, so a rotation grants as much as a creation. A key never exceeds its own rights: it may have been
   // rotated already, with the answer lost, and then it ends soon, but its successor must not.
   const excess = principal.keyId === id ? undefined : excessOver(principal, old);
@@ -238,11 +238,11 @@ const replace = async (
   // Not retried: each try would leave another such key.
   return {
     kind: "unavailable",
-    detail: `the key ${successor.id}, whose secret nobody was given, still works: revoke it`,
+    detail: `the key ${successor.id}, whose secret nobody received, still works: revoke it`,
   };
 };
 
-/** A key of another tenant is answered as one that does not exist. */
+/** A key of another tenant is answered as missing. */
 const fetchFor = async (
   principal: Principal,
   id: string,

@@ -1,5 +1,5 @@
 /**
- * The order of lists that are kept in memory as a whole: oldest first, then by id. Neither ever changes, so a page neither shifts nor
+ * The order of lists kept whole in memory: oldest first, then by id. Neither ever changes, so a page neither shifts nor
  * repeats.
  */
 

@@ -1,6 +1,6 @@
 /**
- * From what a provider says about a person to their seat. The claim decides whether the person belongs to the tenant, and the role of a new
- * seat. A seat that is there decides itself: somebody gave it, the log has it, and it may cover less or end earlier than a claim can say.
+ * From a provider's claim about a person to their seat. The claim decides whether the person belongs to the tenant, and the role of a new
+ * seat. An existing seat overrides it: somebody granted it, the log has it, and it may cover less or end earlier than a claim can say.
  */
 import { createKeyedMutex } from "../runtime/keyed-mutex.ts";
 import type { Principal } from "./authenticate.ts";
@@ -43,12 +43,12 @@ export const createFindSeat = (dependencies: {
     if (made.kind === "created") return { kind: "seat", keyId: made.key.id };
     if (made.kind === "unavailable") return refused("not_recorded", made.detail);
     const why = made.kind === "invalid" ? made.problems.map(({ message }) => message).join(" ") : made.kind;
-    return refused("no_role", `no seat with the role ${role} was made in the tenant ${tenant}: ${why}`);
+    return refused("no_role", `no seat with the role ${role} was created in the tenant ${tenant}: ${why}`);
   };
   return async (person, requestId) => {
     const grant = grantOf(person);
     if (grant === undefined) return refused("no_role", `the claim is ${JSON.stringify(person.roles)}`);
-    // Two sign-ins of one person at once must not make two seats.
+    // Two concurrent sign-ins must not create two seats.
     const found = await turns(`${grant.tenant} ${person.subject}`, () => find(grant, person, requestId));
     return found.kind === "overloaded" ? refused("not_recorded", "too many sign-ins at once") : found;
   };
@@ -59,7 +59,7 @@ interface Grant {
   readonly role: Role;
 }
 
-/** The tenant that was asked for, else the first by name; in it the role that comes first in ROLES. */
+/** The requested tenant, else the first by name; in it the role that comes first in ROLES. */
 const grantOf = ({ roles, wish }: Identified): Grant | undefined => {
   const values: readonly unknown[] = Array.isArray(roles) ? roles : [roles];
   const grants = values.flatMap((value): readonly Grant[] => {
@@ -77,7 +77,7 @@ const isOf = ({ role, person }: ApiKeyRecord, { subject, email }: Identified): b
   person !== undefined &&
   (person === subject || (email !== undefined && lowerCase(person) === lowerCase(email)));
 
-/** A provider may spell an address in another case tomorrow; a revoked seat must be found all the same. ASCII only: more would be a guess. */
+/** A provider may spell an address in another case tomorrow; a revoked seat must still be found. ASCII only: more would be a guess. */
 const lowerCase = (address: string): string => address.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 const providerIn = (tenant: string): Principal => ({

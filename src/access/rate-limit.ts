@@ -1,7 +1,7 @@
 /**
  * Rate limits over all front ends, as sliding windows of two buckets: what was counted in this window, and the part of the window before
  * that the last `windowSeconds` still reach into. A front end leases a tenth of a second's rate from the shared counter and serves requests
- * from that, so most requests ask nobody; what is left of a lease at the end of its second is lost. If the counter does not answer, each
+ * from that, so most requests need no call; what is left of a lease at the end of its second is lost. If the counter does not answer, each
  * front end has the whole rate for that second.
  */
 import { BATCH_EVENTS_MAX, RATE_SHARES_MAX } from "../limits.ts";
@@ -45,10 +45,10 @@ export interface RateLimiter {
   take(limit: RateLimit, count: number): Promise<RateDecision>;
 }
 
-/** What this front end knows of one limit in the current second. */
+/** This front end's state of one limit in the current second. */
 interface Lease {
   left: number;
-  /** What was counted in the window before. */
+  /** The count of the previous window. */
   before: number | undefined;
   refusedUntilMs: number;
   asking: Promise<RateDecision> | undefined;
@@ -122,7 +122,7 @@ export const createRateLimiter = ({
         lease.asking = undefined;
         return decision;
       }
-      // One question at a time: whoever comes meanwhile waits for its answer and looks again.
+      // One call at a time: later callers wait for its answer and look again.
       await lease.asking;
     }
   };
@@ -146,7 +146,7 @@ export type RateShares = Readonly<Record<RateUnit, readonly RateLimit[]>>;
 
 export type TenantRateLimit = Readonly<Partial<Record<RateUnit, number>>>;
 
-/** The part of a principal that says what limits it. */
+/** The part of a principal that limits it. */
 interface Limited {
   readonly tenant: string;
   readonly isAdmin: boolean;
@@ -165,7 +165,7 @@ export const createKeyLimiter = ({
   readonly limiter: RateLimiter;
   readonly tenantLimit: TenantRateLimit;
 }): KeyLimiter => {
-  /** What a narrow limit refuses uses up nothing of the wider ones, which others share. */
+  /** What a narrow limit refuses uses nothing of the wider, shared ones. */
   const takeAll = async (shares: readonly RateLimit[], count: number): Promise<RateDecision> => {
     for (const share of shares) {
       const decision = await limiter.take(share, count);
@@ -198,7 +198,7 @@ export const rateSharesOf = (
   get: (id: string) => ApiKeyRecord | undefined,
 ): RateShares => {
   const lineage = new Set<ApiKeyRecord>();
-  // The key, what it was rotated from, the key that made that, and so on.
+  // The key, what it was rotated from, that one's creator, and so on.
   for (let next: ApiKeyRecord | undefined = record; next !== undefined && !lineage.has(next); ) {
     lineage.add(next);
     next = get(next.rotated_from ?? next.created_by);
@@ -210,14 +210,14 @@ const sharesOf = (lineage: Iterable<ApiKeyRecord>, unit: RateUnit): readonly Rat
   const shares: RateLimit[] = [];
   for (const { id, rate_limit: limit } of lineage) {
     const perSecond = limit?.[`${unit}_per_second`];
-    // Nobody grants more than they have, so above a key without a limit there is none.
+    // Nobody grants more than they have, so there is no limit above a key without one.
     if (perSecond === undefined) break;
     const share = perSecondLimit(id, unit, perSecond);
-    // Of keys with the same limit the one that the others come from counts.
+    // Of keys with the same limit, the one the others derive from counts.
     if (isSameRate(share, shares.at(-1))) shares.pop();
     shares.push(share);
   }
-  // Each request asks the counters of all. Of a longer line the widest stands for those that are left out.
+  // Each request uses all their counters. In a longer line the widest stands for those omitted.
   return shares.length <= RATE_SHARES_MAX
     ? shares
     : [...shares.slice(0, RATE_SHARES_MAX - 1), ...shares.slice(-1)];

@@ -41,8 +41,8 @@ export type RefusedChange =
   | OtherTenant
   | Invalid
   | { readonly kind: "not_found" }
-  /** Somebody else changed it during each attempt. Nothing was done; asking again is safe. */
+  /** Somebody else changed it during each attempt. Nothing was done; a retry is safe. */
   | { readonly kind: "changed_meanwhile" }
   | TooManyWaiting
-  /** No answer: the change may or may not have been made. */
+  /** No answer: the change may or may not be done. */
   | { readonly kind: "unavailable"; readonly detail: string };

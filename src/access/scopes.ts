@@ -5,13 +5,13 @@ export const SCOPE_OPENS = {
   "events:write": "Send events into the tenant's log, one by one or in batches.",
   "events:read": "Read the tenant's events, views, exports and proofs, and follow new events as they arrive.",
   "keys:manage":
-    "Create, list, rotate and revoke the tenant's API keys, with no more rights than the managing key has itself; say how long its events are kept, and place and release holds.",
+    "Create, list, rotate and revoke the tenant's API keys, with no more rights than the managing key has itself; set how long its events are kept, and place and release holds.",
   "obligations:waive":
-    "Say why one of the tenant's obligations will not be met, and take that back. Both are written to the log.",
+    "Waive one of the tenant's obligations, or withdraw a waiver. Both are written to the log.",
   "obligations:calendar":
-    "Read the calendar feed of the tenant's obligations. For keys that stand in the address of a feed, which `POST /v1/calendars` makes.",
+    "Read the calendar feed of the tenant's obligations. For keys in the address of a feed, which `POST /v1/calendars` creates.",
   "events:embed":
-    "Make short-lived tokens with which a web page of yours shows time, type and system of the events of a filter.",
+    "Create short-lived tokens for a web page of yours that shows time, type and system of events by a filter.",
 } as const;
 
 export type Scope = keyof typeof SCOPE_OPENS;

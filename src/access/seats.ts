@@ -10,7 +10,7 @@ export const ROLE_OPENS = {
   admin: "Everything in the tenant: keys and people, retention and holds, and all that the others may.",
   officer: "Reads everything, sends events, waives obligations, makes bundles.",
   auditor:
-    "Reads what its seat covers: the tenant, or some of its systems, or a range of time. What it opens is recorded.",
+    "Reads what its seat covers: the tenant, some of its systems, or a time range. What it opens is recorded.",
   developer: "Sends and reads events, and sees their sources and proofs; no registers and no evidence.",
 } as const;
 
@@ -21,7 +21,7 @@ const isRole = (text: string): text is Role => Object.hasOwn(ROLE_OPENS, text);
 export const ROLES: readonly Role[] = Object.keys(ROLE_OPENS).filter(isRole);
 
 export const RoleSchema = oneOf(ROLES, {
-  description: "What the person or program of the key is. A role gives the key its scopes.",
+  description: "The role of the key's person or program. It gives the key its scopes.",
 });
 
 export const ROLE_SCOPES: Readonly<Record<Role, readonly Scope[]>> = {
@@ -33,7 +33,7 @@ export const ROLE_SCOPES: Readonly<Record<Role, readonly Scope[]>> = {
 
 /** An e-mail address has at most 254. */
 const PERSON_CHARACTERS_MAX = 320;
-/** Each list is asked for all of them at once. */
+/** Each list is queried for all of them at once. */
 const ASSETS_MAX = 16;
 
 export const Person = Type.String({
@@ -70,12 +70,12 @@ export const Covers = Type.Object(
   },
   {
     additionalProperties: false,
-    description: "What the seat of an auditor covers. Left out: the whole tenant.",
+    description: "What an auditor's seat covers. Absent: the whole tenant.",
   },
 );
 export type Covers = Static<typeof Covers>;
 
-/** What belongs to a key beside its scopes, as it is stored. */
+/** A key's other properties beside its scopes, as stored. */
 export interface Seat {
   readonly role?: Role;
   readonly person?: string;

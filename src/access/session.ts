@@ -1,8 +1,8 @@
 /**
  * The session of a browser, sealed in a cookie (encrypted-text.ts).
  *
- * Who signed in with an API key has it in the cookie: a stolen cookie does not show it, and who reads the stored hash still lacks what is
- * sealed. Who signed in with a provider has a seat whose key nobody knows. So the client secret, if there is one, goes into the cipher's
+ * After signing in with an API key, the cookie holds it: a stolen cookie does not show it, and who reads the stored hash still lacks what is
+ * sealed. After signing in with a provider, nobody knows the seat's key, so the client secret, if any, goes into the cipher's
  * key: who reads the stored hash lacks this secret.
  */
 import { Buffer } from "node:buffer";
@@ -23,7 +23,7 @@ export interface Session {
 }
 
 export interface SessionKeys extends Pick<KeyStore, "get" | "admin"> {
-  /** The client secret at the provider; absent if nobody signs in with one. */
+  /** The client secret at the provider, if there is one. */
   readonly signInSecret?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export const sealSession = (
   randomBytes: RandomBytes,
 ): string | undefined => seal(session, { ...kindOf(keys), randomBytes });
 
-/** Undefined for what no front end sealed, and for a session that is over or was idle for too long. */
+/** Undefined for what no front end sealed, and for a session that ended or idled too long. */
 export const openSession = (sealed: string, keys: SessionKeys, now: Date): Session | undefined => {
   const session = open<Session>(sealed, kindOf(keys));
   if (session === undefined || isOver(session, now)) return undefined;

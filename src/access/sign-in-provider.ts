@@ -1,6 +1,6 @@
 /**
- * Signing in with OpenID Connect: code flow with PKCE, state and nonce, checked by openid-client. What belongs to one sign-in waits in a sealed
- * cookie, so any front end can finish what another began.
+ * Signing in with OpenID Connect: code flow with PKCE, state and nonce, checked by openid-client. A sign-in's state waits in a sealed
+ * cookie, so any front end can finish it.
  */
 import * as oidc from "openid-client";
 import type { RandomBytes } from "./api-key.ts";
@@ -43,7 +43,7 @@ export interface Wish {
 export interface Identified {
   readonly kind: "identified";
   readonly subject: string;
-  /** Only if the provider has verified it. */
+  /** Only if the provider verified it. */
   readonly email?: string;
   /** The value of the claim that names tenants and roles. */
   readonly roles: unknown;
@@ -76,7 +76,7 @@ export const createSignInProvider = (dependencies: {
     return attempt && now().getTime() < attempt.until ? attempt : undefined;
   };
   return {
-    /** Where to send the browser, and what it keeps meanwhile. */
+    /** Where to send the browser, and its state meanwhile. */
     begin: async (
       wish: Wish,
     ): Promise<{ readonly kind: "begun"; readonly address: URL; readonly kept: string } | SignInFailure> => {
@@ -123,7 +123,7 @@ export const createSignInProvider = (dependencies: {
         return { ...failureOf(error), wish: attempt.wish };
       }
     },
-    /** Why nobody can sign in now, as far as it is known before somebody does. */
+    /** Why nobody can sign in now, if known beforehand. */
     failure: (): Promise<SignInFailure | undefined> => configuration().then(() => undefined, failureOf),
     /** Where to sign out at the provider. Undefined if it has no such page, or does not answer. */
     signOutAddress: (backTo: URL): Promise<URL | undefined> =>
@@ -139,7 +139,7 @@ const PROVIDER_SECONDS_MAX = 5;
 const PROVIDER_KNOWN_MS_MAX = 10_000;
 
 /**
- * The provider's description of itself is asked for again after some seconds, and its keys at every sign-in: so keys that it changed are
+ * The provider's metadata is fetched again after some seconds, and its keys at every sign-in: so changed keys are
  * known, and whoever calls the start address often makes few requests to the provider.
  */
 const createConfiguration = (settings: SignInSettings, now: () => Date) => {
@@ -174,7 +174,7 @@ const createConfiguration = (settings: SignInSettings, now: () => Date) => {
 const EXPIRED: SignInFailure = {
   kind: "failed",
   problem: "sign_in_expired",
-  detail: "the browser has no cookie of this sign-in, or it is too old, or its state is another one",
+  detail: "the browser has no cookie of this sign-in, or it is too old, or its state differs",
 };
 
 const failureOf = (error: unknown): SignInFailure => ({
@@ -192,14 +192,14 @@ const problemOf = (error: unknown): SignInProblem => {
   return code === undefined || NO_ANSWER.has(code) ? "provider_away" : "provider_answer";
 };
 
-/** No answer at all, or one that a proxy makes in the provider's place. */
+/** No answer at all, or one from a proxy in the provider's place. */
 const NO_ANSWER: ReadonlySet<string> = new Set([
   "OAUTH_TIMEOUT",
   "OAUTH_RESPONSE_IS_NOT_CONFORM",
   "OAUTH_RESPONSE_IS_NOT_JSON",
 ]);
 
-/** What was thrown, and what lies behind it. OAuth errors (RFC 6749 §5.2) have their description as a member. */
+/** What was thrown, and its causes. OAuth errors (RFC 6749 §5.2) have their description as a member. */
 const reasonsOf = (error: unknown): readonly string[] => {
   if (error instanceof Response) return [`HTTP ${error.status}`];
   if (!(error instanceof Error)) return [];

@@ -11,13 +11,12 @@ const TENANT = new RegExp(TENANT_PATTERN);
 /** Where the admin key's own events go, and the tenant of a key that the admin creates without naming one. */
 export const DEFAULT_TENANT = "default";
 
-/** The tenant of what Prooftrail writes about itself (src/access/administration). Nobody sends events to it; the admin key makes keys that read it. */
+/** The tenant of what Prooftrail writes about itself (src/access/administration). Nobody sends events to it; the admin key creates keys that read it. */
 export const SYSTEM_TENANT = "prooftrail-system";
 
 export const isTenant = (text: string): boolean => TENANT.test(text);
 
-export const TENANT_EXPECTED =
-  "1 to 63 lower-case letters, digits and hyphens, of which the first is no hyphen";
+export const TENANT_EXPECTED = "1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen";
 
 export const TenantSchema = Type.String({
   pattern: TENANT_PATTERN,

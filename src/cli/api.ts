@@ -92,13 +92,13 @@ export const createApi = (address: ServiceAddress, key: ServiceKey | undefined):
       const response = await open({ bodyMs: CLI_LONG_ANSWER_MS_MAX, ...question });
       const text = await response.text().catch((error: unknown) => {
         if (question.signal?.aborted) throw new Interrupted();
-        const broken = `The answer of ${placeOf(address)} broke off: ${describeNetworkError(error)}.`;
-        throw failure("broken_transfer", broken, "Ask again.");
+        const broken = `The answer from ${placeOf(address)} broke off: ${describeNetworkError(error)}.`;
+        throw failure("broken_transfer", broken, "Try again.");
       });
       const value = parseJson(text);
-      if (value === undefined) throw unexpectedAnswer(address, response, "a body that is no JSON");
+      if (value === undefined) throw unexpectedAnswer(address, response, "a body that is not JSON");
       if (asRecord(value)?.data === undefined)
-        throw unexpectedAnswer(address, response, "JSON that has no `data`");
+        throw unexpectedAnswer(address, response, "JSON without `data`");
       return { text, value };
     },
   };

@@ -10,7 +10,7 @@ export const YES_OPTION: OptionSpec = toggle(
   "do not ask; needed where there is no terminal to ask at",
 );
 
-/** False, and told, if the person says no. Throws a Failure if --yes is missing and nobody can be asked. */
+/** False, with a notice, if the person says no. Throws a Failure if --yes is missing and nobody can be asked. */
 export const confirm = async (
   context: Context,
   input: Input,

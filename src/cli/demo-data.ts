@@ -19,7 +19,7 @@ export interface DemoFolder {
 
 const MARK = "demo.json";
 
-/** Makes the folder if it is missing. Throws a Failure if it is not the demo's own. */
+/** Creates the folder if it is missing. Throws a Failure if it is not the demo's own. */
 export const openDemoFolder = async (path: string, today: string): Promise<DemoFolder> => {
   const advice = "Name a folder that does not exist yet: prooftrail demo --data-dir nordbank";
   try {
@@ -27,7 +27,7 @@ export const openDemoFolder = async (path: string, today: string): Promise<DemoF
     if (text !== undefined) return readMark(path, text);
     await mkdir(path, { recursive: true, mode: 0o700 });
     if ((await readdir(path)).length > 0)
-      throw failure("wrong_use", `${path} holds something else than a demo.`, advice);
+      throw failure("wrong_use", `${path} holds something other than a demo.`, advice);
     const made = { day: today, events: 0 };
     await markDemoFolder(path, made);
     return made;
@@ -50,7 +50,7 @@ const readMark = (path: string, text: string): DemoFolder => {
 
 export const DEMO_TENANT = "demo";
 
-/** Made by the first start, which also waives the obligation, and kept in the folder. */
+/** Created by the first start, which also waives the obligation, and kept in the folder. */
 export const demoKey = async (options: {
   readonly url: string;
   readonly dataDir: string;
@@ -70,14 +70,14 @@ export const demoKey = async (options: {
   if (kept !== undefined) return { api, path };
   const waive = `/v1/obligations/${encodeURIComponent(waivedObligation)}/waive`;
   await api.ask({ path: waive, body: JSON.stringify({ reason: WAIVER_REASON }) }).catch((error: unknown) => {
-    // An earlier start may have ended behind the waiver.
+    // An earlier start may have ended after the waiver.
     if (!(error instanceof Failure && error.document.status === 409)) throw error;
   });
   await writeDurably(path, `${key}\n`);
   return { api, path };
 };
 
-/** Views that are being made answer 503 until they are whole, and there is no tree head before the first seal. */
+/** Views that are being built answer 503 until they are complete, and there is no tree head before the first seal. */
 const untilRead = async (api: Api, events: number): Promise<void> => {
   const giveUpAt = performance.now() + CLI_ANSWER_MS_MAX;
   for (const path of [`/v1/obligations?min_sequence=${events}`, "/v1/log/checkpoint"])
@@ -87,7 +87,7 @@ const untilRead = async (api: Api, events: number): Promise<void> => {
       if (performance.now() > giveUpAt)
         throw failure(
           "unreachable",
-          "The service has not read its own log in time.",
+          "The service did not read its own log in time.",
           "Start the demo again.",
         );
       await delay(POLL_MS);

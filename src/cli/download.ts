@@ -11,7 +11,7 @@ import { CLI_LONG_ANSWER_MS_MAX } from "./limits.ts";
 import { queryFrom } from "./options.ts";
 import { progressFor, type Report } from "./progress.ts";
 
-export const FORCE_OPTION: OptionSpec = toggle("--force", "replace the file if it is there");
+export const FORCE_OPTION: OptionSpec = toggle("--force", "replace the file if it exists");
 
 interface FileSpec {
   readonly path: string;
@@ -79,11 +79,10 @@ const openTarget = async (path: string, isForced: boolean) => {
   // A link counts as existing, wherever it leads.
   const refuseIfThere = async (): Promise<void> => {
     const found = await lstat(path).catch(missingAs(undefined)).catch(cannot);
-    if (found && !found.isFile()) throw unusable(`${path} is there already, and is no file.`);
-    if (found && !isForced)
-      throw unusable(`${path} is there already.`, "Name another file, or give --force.");
+    if (found && !found.isFile()) throw unusable(`${path} already exists, and is no file.`);
+    if (found && !isForced) throw unusable(`${path} already exists.`, "Name another file, or give --force.");
   };
-  if (path === "" || path.endsWith("/")) throw unusable(`"${path}" is no name of a file.`, "Name a file.");
+  if (path === "" || path.endsWith("/")) throw unusable(`"${path}" is not a file name.`, "Name a file.");
   await refuseIfThere();
   const folder = dirname(path);
   // Not derived from the file's name, which may already have the maximum length.
@@ -102,7 +101,7 @@ const openTarget = async (path: string, isForced: boolean) => {
     },
     [Symbol.asyncDispose]: async (): Promise<void> => {
       await file.close();
-      // After the renaming it does not exist any more.
+      // After the rename it no longer exists.
       await rm(partial, { force: true });
     },
   };
@@ -120,10 +119,8 @@ async function* wholeBody(
     if (!signal.aborted)
       throw failure(
         "broken_transfer",
-        `The service broke the transfer off before its end: ${describeNetworkError(error)}.`,
-        isToFile
-          ? "Ask again. What has come so far was not kept."
-          : "Ask again: what was written so far is not all of it.",
+        `The service broke off the transfer: ${describeNetworkError(error)}.`,
+        isToFile ? "Try again. Nothing was kept." : "Try again: what was written so far is incomplete.",
       );
   }
   if (signal.aborted) throw new Interrupted();

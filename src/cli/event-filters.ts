@@ -29,7 +29,7 @@ const STREAM_FACTS: readonly OptionSpec[] = [
 export const STREAM_FILTER_OPTIONS: readonly OptionSpec[] = andNot(STREAM_FACTS);
 
 export const EVENT_FILTER_OPTIONS: readonly OptionSpec[] = [
-  filter("q", "words", "full text: events in which all words occur; 'credit*' finds what begins so"),
+  filter("q", "words", "full text: events in which all words occur; 'credit*' matches a prefix"),
   ...andNot([
     ...STREAM_FACTS,
     filter("legal_basis", "name", "events that name this legal basis"),

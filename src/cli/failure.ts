@@ -51,11 +51,11 @@ const OWN = {
   broker_unreachable: [EXIT.unavailable, "The broker cannot be reached"],
   database_unreachable: [EXIT.unavailable, "The database of the views cannot be reached"],
   no_key: [EXIT.forbidden, "There is no API key"],
-  unexpected_answer: [EXIT.failed, "The answer is not one of Prooftrail"],
+  unexpected_answer: [EXIT.failed, "The answer is not from Prooftrail"],
   broken_transfer: [EXIT.unavailable, "The transfer broke off"],
-  another_input: [EXIT.usage, "The resume point is of another input"],
+  another_input: [EXIT.usage, "The resume point belongs to another input"],
   unwritten_output: [EXIT.failed, "The output could not be written"],
-  gave_up: [EXIT.unavailable, "Given up"],
+  gave_up: [EXIT.unavailable, "Gave up"],
   failed: [EXIT.failed, "It failed"],
 } as const;
 

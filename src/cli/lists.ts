@@ -29,7 +29,7 @@ export const listCommand = (list: ListSpec): CommandSpec => ({
   summary: list.summary,
   options: [
     ...list.parameters,
-    option("--limit", "number", `at most so many rows; ${PAGE_ROWS_DEFAULT} by default`, {
+    option("--limit", "number", `at most this many rows; ${PAGE_ROWS_DEFAULT} by default`, {
       complaint: integerComplaint({ min: 1 }),
     }),
     toggle("--all", "all that match"),

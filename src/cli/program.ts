@@ -67,8 +67,8 @@ const tellUnwritten = async (context: Context, wantsJson: boolean): Promise<bool
   if (!problem) return false;
   const { document } = failure(
     "unwritten_output",
-    `Standard output took not all of it: ${reasonOf(problem)}. What the command did beside telling it is done.`,
-    "Make space, or send the output elsewhere. Of a new key that was not shown, make another and revoke it.",
+    `Not all output could be written: ${reasonOf(problem)}. Everything else the command did is done.`,
+    "Free space, or send the output elsewhere. If a new key was not shown, create another and revoke it.",
   );
   await tellFailure(context, document, wantsJson);
   return true;
@@ -149,8 +149,7 @@ const buildOption = (spec: OptionSpec): Option => {
     accepted(text, choices ? (word) => choiceComplaint(choices, word) : complaint);
   return option.argParser((text: string, previous: unknown) => {
     // One of two values would have to be ignored.
-    if (!isRepeatable && previous !== undefined)
-      throw new InvalidArgumentError("It stands twice: give it once.");
+    if (!isRepeatable && previous !== undefined) throw new InvalidArgumentError("Given twice: give it once.");
     return isRepeatable ? [...(Array.isArray(previous) ? previous : []), check(text)] : check(text);
   });
 };

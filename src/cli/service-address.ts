@@ -29,7 +29,7 @@ export const readAddress = (input: Input, environment: Environment): ServiceAddr
   if (!isPlain || url.username + url.password !== "")
     throw failure(
       "wrong_use",
-      `The address from ${source} must be like http://127.0.0.1:8080 or https://audit.example.com: http or https, without a name, a question or a fragment.`,
+      `The address from ${source} must be like http://127.0.0.1:8080 or https://audit.example.com: http or https, without user name, query or fragment.`,
     );
   const isLoopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
   return {

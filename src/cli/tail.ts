@@ -14,7 +14,7 @@ import { tableColumns, tellNotice } from "./output.ts";
 import { createTable } from "./table.ts";
 
 export const TAIL_PARAMETERS: readonly OptionSpec[] = [
-  option("--after", "sequence", "begin after this one, 0 with the first; else with what comes from now on", {
+  option("--after", "sequence", "begin after this one, 0 for the first; else with new events", {
     complaint: integerComplaint({ min: 0 }),
   }),
   ...STREAM_FILTER_OPTIONS,
@@ -68,7 +68,7 @@ export const tailEvents = async (parts: {
       if (failures === 1 && !input.isSet("--quiet"))
         await tellNotice(context, input, {
           code: "connecting_again",
-          message: "the stream broke off; connecting again",
+          message: "the stream broke off; reconnecting",
         });
       const waitMs = nextAttemptMs({ failures, capMs: CLI_RETRY_MS_MAX, askedMs, random });
       await delay(waitMs, undefined, { signal });

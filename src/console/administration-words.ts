@@ -1,4 +1,4 @@
-/** The words of the screens for whoever runs the log. */
+/** Words of the screens for whoever runs the log. */
 export const ADMINISTRATION_WORDS = {
   looked_at: ["What you looked at", "열람 기록"],
   looked_at_lede: [
@@ -37,14 +37,14 @@ export const ADMINISTRATION_WORDS = {
   ],
   sources_empty_http: ["Without the SDK, send a heartbeat yourself:", "SDK 없이 하트비트 보내기:"],
   sources_empty_type: [
-    "The service must admit the type of heartbeats:",
+    "The service must accept the heartbeat type:",
     "서비스에서 하트비트 유형을 허용해야 합니다:",
   ],
 
   // Pages that a seat may not open.
-  not_for_seat: ["Your seat may not open this page", "이 페이지를 열 권한이 없습니다"],
+  not_for_seat: ["Your seat cannot open this page", "이 페이지를 열 권한이 없습니다"],
   not_for_role: [
-    "It is for the roles: {r}. A key without a role needs the scope {s}.",
+    "Roles with access: {r}. A key without a role needs the scope {s}.",
     "열 수 있는 역할: {r}. 역할이 없는 키에는 {s} 범위가 필요합니다.",
   ],
   not_for_part: [
@@ -69,7 +69,7 @@ export const ADMINISTRATION_WORDS = {
   // Keys and people.
   keys: ["Keys and people", "키와 사용자"],
   keys_empty: [
-    "No key of this tenant yet. Make one for each program, and a seat for each person.",
+    "This tenant has no keys. Create one for each program, and a seat for each person.",
     "이 테넌트에는 아직 키가 없습니다. 프로그램마다 키를, 사람마다 권한을 만드세요.",
   ],
   name: ["Name", "이름"],
@@ -79,10 +79,10 @@ export const ADMINISTRATION_WORDS = {
   covers_since: ["from {t}", "{t}부터"],
   covers_until: ["before {t}", "{t} 이전"],
   covers_hint: [
-    "Left out: the whole tenant. With days, what counts is when things happened.",
+    "Empty: the whole tenant. Days refer to when things happened.",
     "비워 두면 테넌트 전체입니다. 날짜는 발생 시점을 기준으로 합니다.",
   ],
-  created: ["Made", "생성"],
+  created: ["Created", "생성"],
   ends: ["Ends", "종료"],
   never_ends: ["no end", "없음"],
   limits: ["Limits", "한도"],
@@ -98,9 +98,9 @@ export const ADMINISTRATION_WORDS = {
   key_replaced: ["replaced", "교체됨"],
   key_expired: ["expired", "만료"],
   key_revoked: ["revoked", "폐기"],
-  key_make: ["Make a key or a seat", "키 또는 사용자 권한 만들기"],
+  key_make: ["Create a key or a seat", "키 또는 사용자 권한 만들기"],
   key_make_lede: [
-    "A key is for a program, a seat for a person. Neither gets more than you may do yourself.",
+    "A key is for a program, a seat for a person. Neither can do more than you can.",
     "키는 프로그램용, 사용자 권한은 사람용입니다. 본인보다 많은 권한을 줄 수 없습니다.",
   ],
   key_for_program: ["A program: choose scopes", "프로그램: 범위 선택"],
@@ -112,8 +112,8 @@ export const ADMINISTRATION_WORDS = {
   ],
   last_day: ["Last day", "마지막 날"],
   last_day_hint: ["Empty: no end.", "비워 두면 종료일이 없습니다."],
-  make: ["Make it", "만들기"],
-  key_made: ["{n} was made", "{n} 생성됨"],
+  make: ["Create", "만들기"],
+  key_made: ["{n} created", "{n} 생성됨"],
   key_secret: ["The key", "키"],
   key_secret_once: [
     "Copy it now. It is not shown again: the service keeps only its hash.",
@@ -124,7 +124,7 @@ export const ADMINISTRATION_WORDS = {
   rotate: ["Rotate", "교체"],
   rotate_head: ["Rotate {n}", "{n} 교체"],
   rotate_lede: [
-    "A new key with the same rights takes its place. The old one works until the time is over.",
+    "A new key with the same rights replaces it. The old one works until it ends.",
     "같은 권한의 새 키로 교체됩니다. 기존 키는 정해진 시간 동안 계속 사용할 수 있습니다.",
   ],
   rotate_own: [
@@ -180,7 +180,7 @@ export const ADMINISTRATION_WORDS = {
   policy_none: ["No policy was set, so nothing expires.", "정책이 없어 아무것도 만료되지 않습니다."],
   policy_since: ["Set on {t}.", "{t} 설정."],
   policy_lede: [
-    "Of law, tier and policy the longest counts. Without a maximum nothing expires.",
+    "The longest of law, tier and policy wins. Without a maximum nothing expires.",
     "법령, 등급, 정책 중 가장 긴 기간이 적용됩니다. 최대 기간이 없으면 만료되지 않습니다.",
   ],
   policy_maximum_days: ["Maximum in days", "최대 일수"],
@@ -189,7 +189,7 @@ export const ADMINISTRATION_WORDS = {
   policy_confirm: ["Change the policy?", "정책을 변경할까요?"],
   policy_endless: ["With this policy nothing expires.", "이 정책에서는 아무것도 만료되지 않습니다."],
   policy_expires_none: [
-    "No event is old enough to expire now. Later ones will, at their age.",
+    "No event is old enough to expire now. Others will as they age.",
     "지금 만료되는 이벤트는 없습니다. 이후 기간이 지나면 만료됩니다.",
   ],
   policy_expires: [
@@ -201,7 +201,7 @@ export const ADMINISTRATION_WORDS = {
     "이벤트 {n}건 이상이 한 시간 안에 만료됩니다. 되돌릴 수 없습니다.",
   ],
   policy_holds: [
-    "What a hold keeps stays, and so does a case while one of its events does. Searches, registers and files lose what expires; the log and its proofs do not.",
+    "Held events stay, and so does a case while one of its events does. Searches, registers and files lose what expires; the log and its proofs do not.",
     "보존 명령 대상과, 만료되지 않은 이벤트가 있는 사건은 유지됩니다. 만료된 것은 검색, 대장, 파일에서 사라지지만 로그와 증명은 남습니다.",
   ],
   hold_lede: [
@@ -221,7 +221,7 @@ export const ADMINISTRATION_WORDS = {
     "What it kept may expire from now on, unless another hold keeps it.",
     "다른 보존 명령이 없으면 이제부터 만료될 수 있습니다.",
   ],
-  release_reason: ["Why it is needed no longer", "해제 사유"],
+  release_reason: ["Why it is no longer needed", "해제 사유"],
   expires: ["Expires", "만료"],
   counted_from: ["Counted from", "기산 시점"],
   expiring_none: [

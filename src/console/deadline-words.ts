@@ -15,12 +15,12 @@ export const DEADLINE_WORDS = {
 
   feed: ["Subscribe in a calendar program", "캘린더 프로그램에서 구독"],
   feed_lede: [
-    "An address that calendar programs read, with the filters of this list. Whoever has the address can read the feed, so keep it like a password.",
+    "An address that calendar programs read, with the filters of this list. Whoever has the address can read the feed: treat it like a password.",
     "캘린더 프로그램이 읽는 주소이며 이 목록의 조건이 적용됩니다. 주소를 아는 사람은 누구나 읽을 수 있으니 비밀번호처럼 보관하세요.",
   ],
   feed_name: ["Who or what it is for", "사용자 또는 용도"],
-  feed_make: ["Make an address", "주소 만들기"],
-  feed_address: ["The address; it is shown only now", "주소 (지금만 표시됩니다)"],
+  feed_make: ["Create an address", "주소 만들기"],
+  feed_address: ["The address, shown only once", "주소 (지금만 표시됩니다)"],
   feed_revoke: ["Revoke the feed {n}", "피드 폐기: {n}"],
   feeds: ["Your feeds", "내 피드"],
 
@@ -30,7 +30,7 @@ export const DEADLINE_WORDS = {
     "보존 명령이 있는 동안 사건 {c}의 기록은 만료되지 않습니다.",
   ],
   hold_on_system: [
-    "Its events name no case, so a hold is on everything of the system {s}.",
+    "Its events name no case, so a hold covers the whole system {s}.",
     "사건 번호가 없어 보존 명령은 시스템 {s}의 모든 기록에 적용됩니다.",
   ],
   hold_place: ["Place a hold", "보존 명령 내리기"],

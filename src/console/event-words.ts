@@ -3,13 +3,13 @@ export const EVENT_WORDS = {
   query_line: ["Query", "조회식"],
   completions: ["Completions", "자동 완성"],
   line_unknown_name: [
-    "There is no such filter. There are: {f}. To search for it as a word, put it in quotation marks.",
+    "Unknown filter. Known filters: {f}. To search for it as a word, put it in quotation marks.",
     "없는 조건입니다. 사용 가능: {f}. 단어로 검색하려면 따옴표로 묶으세요.",
   ],
   line_no_value: ["A value is missing.", "값이 없습니다."],
-  line_open_quote: ["The quotation mark is never closed.", "닫는 따옴표가 없습니다."],
+  line_open_quote: ["The quotation mark is not closed.", "닫는 따옴표가 없습니다."],
   line_stray_quote: [
-    "A quotation mark stands inside a word: put all of it in quotation marks.",
+    "A quotation mark is inside a word: put all of it in quotation marks.",
     "단어 안에 따옴표가 있습니다. 전체를 따옴표로 묶으세요.",
   ],
   line_minus_word: [
@@ -22,9 +22,9 @@ export const EVENT_WORDS = {
     "Write a day, 2026-11-20, or a time in UTC, 2026-11-20T10:00:00Z.",
     "날짜(2026-11-20) 또는 UTC 시각(2026-11-20T10:00:00Z)을 입력하세요.",
   ],
-  line_bad_value: ["The filter takes no such value.", "이 조건에 쓸 수 없는 값입니다."],
+  line_bad_value: ["This filter has no such value.", "이 조건에 쓸 수 없는 값입니다."],
   line_bad_person: [
-    "Only a hash, sha256:…, may stand here. Enter names in the field Person, which hashes them.",
+    "Only a hash, sha256:…, goes here. Enter names in the field Person, which hashes them.",
     "여기에는 해시(sha256:…)만 쓸 수 있습니다. 이름은 정보주체 칸에 입력하면 해시로 바뀝니다.",
   ],
   filter_not: ["Not {f}", "제외: {f}"],
@@ -40,7 +40,7 @@ export const EVENT_WORDS = {
     "{a}부터 {b}까지: 이벤트 {n}건, 막대({s})당 최대 {m}건.",
   ],
   histogram_whole: [
-    "The bars are whole ones, so the first and the last may count events beyond the range.",
+    "Bars are whole, so the first and last may count events outside the range.",
     "막대는 전체 구간을 세므로 처음과 마지막 막대에는 범위 밖 이벤트가 포함될 수 있습니다.",
   ],
   histogram_hint: [
@@ -60,7 +60,7 @@ export const EVENT_WORDS = {
   live_resume: ["Continue", "계속"],
   live_paused: ["Paused: {n} new events wait.", "일시 정지: 새 이벤트 {n}건 대기 중."],
   live_broken: [
-    "The connection broke. Trying again; nothing is lost.",
+    "Connection lost. Reconnecting; no event is lost.",
     "연결이 끊겼습니다. 다시 연결하는 중이며, 누락되는 것은 없습니다.",
   ],
   live_resumed: [
@@ -85,16 +85,16 @@ export const EVENT_WORDS = {
   view_name: ["Name of this view", "이 보기의 이름"],
   save_view: ["Save", "저장"],
   delete_view: ["Delete {n}", "{n} 삭제"],
-  view_not_kept: ["This browser keeps nothing for this page.", "이 브라우저에 저장할 수 없습니다."],
+  view_not_kept: ["This browser cannot save it.", "이 브라우저에 저장할 수 없습니다."],
   commands_lede: [
     "Both read the API key from the variable PROOFTRAIL_API_KEY.",
     "두 명령 모두 환경 변수 PROOFTRAIL_API_KEY에서 API 키를 읽습니다.",
   ],
   copy_command: ["Copy: {c}", "복사: {c}"],
 
-  warning_unknown_field: ["A member that means nothing here", "의미가 없는 항목"],
+  warning_unknown_field: ["An unknown member", "의미가 없는 항목"],
   warning_unknown_legal_basis: ["A legal basis that no rule names", "어떤 규칙에도 없는 법적 근거"],
-  warning_unknown_metadata_key: ["A name in metadata that means nothing here", "의미가 없는 metadata 이름"],
+  warning_unknown_metadata_key: ["An unknown name in metadata", "의미가 없는 metadata 이름"],
   warning_timestamp_in_future: ["Later than the service's clock", "서비스 시각보다 미래"],
   warning_timestamp_long_ago: ["Long before it was received", "수신보다 한참 이전"],
   warning_asset_id_not_normalised: [
@@ -102,7 +102,7 @@ export const EVENT_WORDS = {
     "다른 ID처럼 보이는 시스템 ID",
   ],
   warnings_lede: [
-    "It was kept as sent. By the rules of today its sender gets:",
+    "It was kept as sent. Today's rules warn:",
     "보낸 그대로 저장되었습니다. 현재 규칙에 따른 경고:",
   ],
   this_event: ["this event", "현재 이벤트"],

@@ -3,7 +3,7 @@
 export const EVIDENCE_WORDS = {
   evidence: ["Evidence", "증거 자료"],
   evidence_lede: [
-    "A bundle is one file that proves itself without this service. Choose what it is about. A case or a decision stands alone; systems, person and time go together.",
+    "A bundle is a file that can be verified without this service. Choose what it is about. A case or decision stands alone; systems, person and time combine.",
     "증거 자료는 이 서비스 없이도 스스로 증명되는 하나의 파일입니다. 대상을 고르세요. 사건이나 결정은 단독으로, 시스템·정보주체·기간은 함께 지정할 수 있습니다.",
   ],
   evidence_all: ["Everything of the tenant", "테넌트 전체"],
@@ -14,15 +14,15 @@ export const EVIDENCE_WORDS = {
     "봉인된 기록 {n}건 중 {r}건, 이벤트 {b}. 파일 크기는 약 {f}입니다.",
   ],
   preview_complete: [
-    "It has every record of the tenant, so that gaps would show.",
+    "It has every record of the tenant, so gaps would show.",
     "테넌트의 모든 기록이 들어 있어 누락이 있으면 드러납니다.",
   ],
   preview_withheld: [
-    "{n} of them have expired: the bundle has their hashes alone.",
+    "{n} of them have expired: the bundle has only their hashes.",
     "그중 {n}건은 보존 기간이 지나 해시만 들어갑니다.",
   ],
   preview_sealed: [
-    "Everything received until now is sealed. Nothing waits.",
+    "Everything received so far is sealed. Nothing waits.",
     "지금까지 수신된 모든 기록이 봉인되었습니다.",
   ],
   preview_none: [
@@ -37,26 +37,26 @@ export const EVIDENCE_WORDS = {
     "보존 기간이 끝난 이벤트. 더 이상 조건으로 찾을 수 없습니다.",
   ],
   left_repeated: [
-    "Repeats: of an event that was sent twice the first record is in.",
+    "Repeats: only the first record of a repeated event is in.",
     "중복: 두 번 전송된 이벤트는 첫 기록만 들어갑니다.",
   ],
   left_sandbox: ["The sandbox: its events are never evidence.", "샌드박스: 증거가 될 수 없습니다."],
-  make_bundle: ["Make the bundle", "증거 자료 만들기"],
+  make_bundle: ["Create the bundle", "증거 자료 만들기"],
   bundle_waiting: ["Collecting and sealing…", "수집 및 봉인 확인 중…"],
   bundle_receiving: ["Received {b}. You may go on working.", "{b} 수신됨. 다른 작업을 계속할 수 있습니다."],
   bundle_received: ["Saved as {f}, {b}.", "{f}(으)로 저장됨, {b}."],
   bundle_broken: [
-    "The connection broke after {b}. Nothing was saved. Make the bundle again.",
+    "Connection lost after {b}. Nothing was saved. Create the bundle again.",
     "{b} 수신 후 연결이 끊겼습니다. 저장된 것은 없습니다. 다시 만드세요.",
   ],
   cancel: ["Cancel", "취소"],
-  bundles: ["Bundles made", "만든 증거 자료"],
+  bundles: ["Past bundles", "만든 증거 자료"],
   bundles_lede: [
-    "Each is written in the log with the hash of its manifest, by which a file is recognised.",
+    "Each is logged with the hash of its manifest, which identifies the file.",
     "각 증거 자료는 목록 파일의 해시와 함께 로그에 기록되며, 해시로 파일을 확인할 수 있습니다.",
   ],
-  no_bundles: ["No bundle was made yet.", "아직 만든 증거 자료가 없습니다."],
-  made_at: ["Made", "생성"],
+  no_bundles: ["No bundles yet.", "아직 만든 증거 자료가 없습니다."],
+  made_at: ["Created", "생성"],
   about: ["About", "대상"],
   everything: ["everything", "전체"],
   record_count: ["Records", "기록 수"],

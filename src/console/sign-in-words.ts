@@ -33,11 +33,11 @@ export const SIGN_IN_WORDS = {
     "로그인 제공자가 로그인을 거부했습니다. 다시 시도하고, 계속되면 제공자 관리자에게 문의하세요.",
   ],
   provider_clock: [
-    "The clocks of the service and of the sign-in provider differ by more than a minute, so nobody can sign in. Ask whoever runs the service to set them right.",
+    "The clocks of the service and of the sign-in provider differ by more than a minute, so nobody can sign in. Ask whoever runs the service to correct them.",
     "서비스와 로그인 제공자의 시계가 1분 넘게 차이 나 로그인할 수 없습니다. 서비스 관리자에게 시계를 맞춰 달라고 요청하세요.",
   ],
   provider_answer: [
-    "The answer of the sign-in provider was not valid, so nobody was signed in. The service's log has the reason.",
+    "The sign-in provider's answer was not valid, so nobody was signed in. The service's log has the reason.",
     "로그인 제공자의 응답이 유효하지 않아 로그인하지 못했습니다. 원인은 서비스 로그에 있습니다.",
   ],
   sign_in_expired: [
@@ -45,7 +45,7 @@ export const SIGN_IN_WORDS = {
     "로그인 시간이 지났거나, 이미 사용되었거나, 다른 브라우저에서 시작되었습니다. 다시 로그인하세요.",
   ],
   no_role: [
-    "You have no role here. Ask whoever gives out roles at your sign-in provider.",
+    "You have no role here. Ask whoever assigns roles at your sign-in provider.",
     "이곳에 부여된 역할이 없습니다. 로그인 제공자에서 역할을 관리하는 담당자에게 문의하세요.",
   ],
   seat_ended: [

@@ -56,10 +56,7 @@ const WORDS = {
     "데이터는 안전합니다. 서비스가 실행 중인지, 이 브라우저에서 연결되는지 확인하세요.",
   ],
   failed: ["This could not be shown.", "표시할 수 없습니다."],
-  not_found: [
-    "There is no such thing here, or it has expired.",
-    "해당 항목이 없거나 보존 기간이 지났습니다.",
-  ],
+  not_found: ["It does not exist here, or it has expired.", "해당 항목이 없거나 보존 기간이 지났습니다."],
   no_screen: ["There is no such page.", "없는 페이지입니다."],
   try_again: ["Try again", "다시 시도"],
   request: ["Request", "요청"],
@@ -161,10 +158,10 @@ const WORDS = {
   head_nothing: ["Nothing needs you", "처리할 일이 없습니다"],
   balanced: ["Log, views and acknowledgements agree.", "로그, 뷰, 수신 확인이 일치합니다."],
   not_balanced: [
-    "Log, views and acknowledgements differ: your operator should look.",
+    "Log, views and acknowledgements differ: tell your operator.",
     "로그, 뷰, 수신 확인이 서로 다릅니다. 운영자 확인이 필요합니다.",
   ],
-  balance_unknown: ["What was acknowledged was not counted.", "수신 확인 수가 집계되지 않았습니다."],
+  balance_unknown: ["Acknowledgements were not counted.", "수신 확인 수가 집계되지 않았습니다."],
   breached_some: ["{n} obligations were breached.", "위반된 의무가 {n}건 있습니다."],
   needs_you: ["Needs you", "처리할 일"],
   all_obligations: ["All obligations", "전체 의무"],
@@ -174,7 +171,7 @@ const WORDS = {
   next_due: ["Due next", "다음 기한"],
   senders: ["Senders", "전송 시스템"],
   no_senders: ["No sender numbers its events.", "번호를 매기는 전송 시스템이 없습니다."],
-  every_number: ["every number present", "누락 번호 없음"],
+  every_number: ["no number missing", "누락 번호 없음"],
   numbers_missing: ["numbers {a}–{b} missing since {t}", "{t}부터 번호 {a}–{b} 누락"],
   some_missing: ["{n} numbers missing", "번호 {n}개 누락"],
   newest: ["Newest", "최근 이벤트"],
@@ -204,7 +201,7 @@ const WORDS = {
   facts: ["What it says", "내용"],
   exact_bytes: ["The exact bytes of the record", "기록의 원본 바이트"],
   exact_lede: [
-    "As they were received and as they stand in the log. The proof is about these bytes.",
+    "As received, and as stored in the log. The proof covers these bytes.",
     "수신된 그대로 로그에 저장된 바이트이며, 증명의 대상입니다.",
   ],
   proof: ["Proof", "증명"],
@@ -229,7 +226,7 @@ const WORDS = {
   // One decision.
   decision_head: ["Decision: {o}", "결정: {o}"],
   decision_unknown: ["Decision without an outcome", "결과가 없는 결정"],
-  decision_never: ["A decision that no event announces", "결정 이벤트가 없는 결정"],
+  decision_never: ["A decision without its own event", "결정 이벤트가 없는 결정"],
   decision_lede: ["Decision {id} of {system}, {time}.", "{system}의 결정 {id}, {time}."],
   happened: ["What happened", "경과"],
   expired: ["Event at {n}, expired", "{n}번 이벤트 (보존 기간 만료)"],
@@ -242,7 +239,7 @@ const WORDS = {
   closed_by: ["The event that closes it:", "종결 이벤트:"],
   unlinked: ["Not linked", "연결되지 않음"],
   unlinked_lede: [
-    "These events may belong here, but name nothing that says so. They are not counted.",
+    "These events may belong here, but nothing links them. They are not counted.",
     "관련될 수 있으나 연결 근거가 없는 이벤트입니다. 집계하지 않습니다.",
   ],
   candidates: ["It may belong to {c}.", "가능한 연결 대상: {c}."],
@@ -275,11 +272,11 @@ const WORDS = {
   letter_explained: ["The decision was explained to you on {t}.", "{t} 이 결정에 대해 설명해 드렸습니다."],
   letter_rights: ["What you can do", "귀하의 권리"],
   letter_how: [
-    "You may ask for an explanation, say what speaks against the decision, object to it, and ask that a person looks at it again.",
+    "You may ask for an explanation, comment on the decision, object to it, and ask for a review by a person.",
     "귀하는 결정에 대한 설명을 요구하고, 의견을 제출하며, 이의를 제기하고, 사람에 의한 재검토를 요구할 수 있습니다.",
   ],
-  letter_to: ["Turn to: {c}.", "문의처: {c}."],
-  letter_id: ["Please name this decision: {id}.", "결정 번호 {id}을(를) 알려 주십시오."],
+  letter_to: ["Contact: {c}.", "문의처: {c}."],
+  letter_id: ["Please quote decision {id}.", "결정 번호 {id}을(를) 알려 주십시오."],
   letter_laws: ["Rules that apply: {l}.", "적용 법령: {l}."],
 
   // Obligations, coverage, registers.

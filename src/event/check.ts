@@ -1,6 +1,6 @@
 /**
  * A schema compiled into a check: whether it accepts a value, and what is wrong with one that it refuses. Our own, because TypeBox looks up each kind of
- * text by name for every value, which was half of the cost of taking an event, and takes 15 µs to report one fault (measured). Each kind of schema is a
+ * text by name for every value, which was half the cost of accepting an event, and takes 15 µs to report one fault (measured). Each kind of schema is a
  * function here; one that is not known is refused when the program starts.
  */
 import { Kind, OptionalKind, type Static, type TSchema, Type } from "@sinclair/typebox";

@@ -168,7 +168,7 @@ export const METADATA_KEYS_BY_SUBJECT: Readonly<Record<string, readonly Metadata
 
 export const METADATA_KEYS: readonly MetadataKey[] = Object.values(METADATA_KEYS_BY_SUBJECT).flat();
 
-/** Every key that is somebody's name for something, so none of them is a misspelling of another. */
+/** Every known key, so none of them is a misspelling of another. */
 export const METADATA_NAMES: ReadonlySet<string> = new Set([
   ...METADATA_KEYS.flatMap(({ name, also }) => [name, ...also]),
   ...DESCRIPTIVE,

@@ -1,6 +1,6 @@
 /**
- * What is accepted and was probably not intended (DESIGN 9, "Warnings of an accepted event"): the event is kept as it was sent, and its sender is
- * asked. The texts never repeat what was sent, which may be a secret.
+ * What is accepted but was probably not intended (DESIGN 9, "Warnings of an accepted event"): the event is kept as sent, and its sender is warned. The
+ * texts never repeat what was sent, which may be a secret.
  */
 import {
   CLOCK_AHEAD_MS_MAX,

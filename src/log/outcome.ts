@@ -1,4 +1,4 @@
-/** The outcome of one record. A closed set: whoever appends returns one of these, and callers must handle each. */
+/** The outcome of one record. A closed set: an append returns one of these, and callers must handle each. */
 
 /** Position of a message in the stream, counted from 1 by the broker. */
 export type Sequence = number;

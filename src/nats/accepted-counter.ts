@@ -66,7 +66,7 @@ export const createAcceptedCounter = ({
     return message.isStored;
   };
   const send = async (): Promise<void> => {
-    // If the broker does not take one, the others are not tried: each would wait for its timeout.
+    // If the broker does not accept one, the others are not tried: each would wait for its timeout.
     for (const message of [...messages.values()]) if (!message.isStored && !(await store(message))) return;
     const yesterday = dayOf(hourAt(Date.now() - 24 * HOUR_MS));
     for (const [key, { day, isStored }] of messages) if (isStored && day < yesterday) messages.delete(key);
@@ -151,7 +151,7 @@ const countIn = (decoded: Decoded, tenant: string, at: number): number => {
   return Array.isArray(counts) ? Number(counts[at] ?? 0) : 0;
 };
 
-/** The newest message of each subject. One that is written again meanwhile comes once more, behind the others, and then replaces the older one. */
+/** The newest message of each subject. One that is rewritten meanwhile comes again, after the others, and then replaces the older one. */
 const readDay = (connection: BrokerConnection, subjects: string): Promise<readonly Decoded[]> =>
   answered(connection, UNREADABLE, async () => {
     const found = new Map<string, Decoded>();

@@ -40,11 +40,11 @@ export const unwritten = (
 /** Errors whose code or description tells nobody what to do. */
 const IN_WORDS: Readonly<Record<string, string>> = {
   [ErrorCode.Timeout]:
-    "the broker did not answer in time; if it stays so, see that it runs, and in a cluster more than half of the brokers",
+    "the broker did not answer in time; if this lasts, check that it runs, and in a cluster more than half of the brokers",
   [ErrorCode.NoResponders]:
-    "no broker answers for JetStream; see that it is on, and in a cluster that more than half of the brokers run",
+    "no broker answers for JetStream; check that it is on, and in a cluster that more than half of the brokers run",
   [API_ERROR.noQuorum]:
-    "JetStream has no leader (10008): an election takes seconds; if it stays so, start the brokers that are away, because more than half have to run",
+    "JetStream has no leader (10008): an election takes seconds; if this lasts, start the missing brokers, because more than half must run",
 };
 
 export interface ApiError {

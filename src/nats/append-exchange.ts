@@ -101,7 +101,7 @@ export const outcomeOf = (answer: Acknowledgement): Outcome => {
     case "duplicate":
       return { kind: "duplicate", sequence: answer.sequence };
     case "error":
-      return { kind: "refused", reason: "unavailable", detail: "The event log did not take the event." };
+      return { kind: "refused", reason: "unavailable", detail: "The event log did not accept the event." };
     case "none":
       return NOT_ACKNOWLEDGED;
   }

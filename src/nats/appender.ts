@@ -229,7 +229,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
       return "answered";
     }
     const detail = answer.kind === "duplicate" ? "duplicate" : answer.detail;
-    // Only the first of a row of failures: without a leader there are a hundred a second.
+    // Only the first of a series of failures: without a leader there are a hundred a second.
     if (exchange.stall()?.lastedMs === 0) logger.warn("a commit failed", { count: entries.length, detail });
     const outcome = outcomeOf(answer);
     for (const entry of entries) settle(entry, outcome);
@@ -286,7 +286,7 @@ const once = (action: () => void): (() => void) => {
 const OVERLOADED: Outcome = {
   kind: "refused",
   reason: "overloaded",
-  detail: "More events are in flight than can be taken.",
+  detail: "More events are in flight than can be accepted.",
 };
 
 const NOT_SENT: Outcome = {

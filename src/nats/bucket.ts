@@ -63,7 +63,7 @@ export const openBucket = <Value>(
     const key = message.subject.slice(root.length);
     const entry = entryOf(key, message);
     if (entry.value === undefined && message.data !== undefined)
-      logger.warn("a value of a bucket is not one of ours and is skipped", { stream: name, key_id: key });
+      logger.warn("skipped a bucket value that is not ours", { stream: name, key_id: key });
     generation.entries.set(key, entry);
     generation.last = message;
   };
@@ -82,11 +82,11 @@ export const openBucket = <Value>(
     const asked = connections;
     const newest = await ask({ last_by_subj: subjects });
     const { last } = current;
-    // A bucket that was created anew may have reached the same revision, but its value was stored at another time.
+    // A bucket that was recreated may have reached the same revision, but its value was stored at another time.
     const isForgotten = newest
       ? newest.seq < last.seq || (newest.seq === last.seq && newest.time !== last.time)
       : last.seq > 0;
-    if (isForgotten) logger.warn("a bucket lost its newest values and is read anew", { stream: name });
+    if (isForgotten) logger.warn("a bucket lost its newest values; reading it again", { stream: name });
     const generation = isForgotten || asked !== readOf ? newGeneration<Value>() : current;
     await readUpTo(newest?.seq ?? 0, generation);
     if (asked !== connections) throw new Error("the connection was lost meanwhile");
@@ -98,7 +98,7 @@ export const openBucket = <Value>(
 
   return {
     /**
-     * One after another, each with its own question: an answer that was on its way before a write would not contain it. `replaced`: what was known of
+     * One after another, each with its own request: an answer that was on its way before a write would not contain it. `replaced`: what was known of
      * a bucket that may be another one. Rejects with what prevents an answer.
      */
     refresh: () => inTurn(() => connection.untilLost(readNew)),

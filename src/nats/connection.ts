@@ -89,12 +89,12 @@ const connectRefusal = (error: unknown, servers: string): BrokerRefusedError => 
   const code = error instanceof NatsError ? error.code : undefined;
   if (code === ErrorCode.ServerOptionNotAvailable)
     return new BrokerRefusedError(
-      `The NATS server at ${servers} does not offer TLS, which tls:// asks for. Set up TLS there, or write nats:// where the network may read what is sent.`,
+      `The NATS server at ${servers} does not offer TLS, which tls:// asks for. Set up TLS there, or use nats:// if the network may read what is sent.`,
     );
   if (code === ErrorCode.AuthorizationViolation)
     // Not final: a server may not have read its new users yet.
     return new BrokerRefusedError(
-      `The NATS server at ${servers} refuses the user or password: set those of its configuration in NATS_URL, and in NATS_PROVISION_URL where it is set.`,
+      `The NATS server at ${servers} refuses the user or password: set those of its configuration in NATS_URL, and in NATS_PROVISION_URL if set.`,
       { isFinal: false },
     );
   return new BrokerRefusedError(`No connection to NATS at ${servers}: ${describeError(error)}.`, {
@@ -127,7 +127,7 @@ const watchConnection = (
   const change = (state: "lost" | "restored"): void => {
     if (connected === (state === "restored")) return;
     connected = state === "restored";
-    if (connected) logger.info("connected to the broker again", { detail: nats.getServer() });
+    if (connected) logger.info("reconnected to the broker", { detail: nats.getServer() });
     else if (!isClosing) logger.warn("lost the connection to the broker");
     for (const listener of listeners) listener(state);
     if (state === "lost")
@@ -162,7 +162,7 @@ const watchConnection = (
     lose();
     // Only a fault of ours or of nats.js gets here. Readiness reports the consequences.
     if (!isClosing)
-      logger.error("the connection to the broker is closed, and does not come back", {
+      logger.error("the connection to the broker is closed for good", {
         detail: reason ? describeError(reason) : "no reason",
       });
   });
@@ -272,7 +272,7 @@ const versionRefusal = (text: string): string | undefined => {
 const payloadRefusal = (bytes: number): string | undefined =>
   bytes >= RECORD_BYTES_MAX
     ? undefined
-    : `The NATS server takes messages of at most ${bytes} bytes; an event and what is stored with it can have ${RECORD_BYTES_MAX}. Set max_payload in its configuration to ${RECORD_BYTES_MAX} or more (1048576 unless set).`;
+    : `The NATS server accepts messages of at most ${bytes} bytes; an event and what is stored with it can have ${RECORD_BYTES_MAX}. Set max_payload in its configuration to ${RECORD_BYTES_MAX} or more (default 1048576).`;
 
 const RECORD_BYTES_MAX = EVENT_BYTES_MAX + RECORD_OVERHEAD_BYTES_MAX;
 

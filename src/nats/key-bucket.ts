@@ -50,10 +50,9 @@ export const createKeyBucket = async (
   /** A removal leaves a marker with a later revision: a value that the bucket lacks, or has at an earlier revision, was lost. */
   const noteLost = (before: Entries<KeyValue>, after: Entries<KeyValue>): void => {
     if (before.has(ADMIN_KEY_ID) && !after.has(ADMIN_KEY_ID))
-      logger.error(
-        "the broker no longer has the admin key: its store was emptied, or another one put in its place",
-        { detail: `keys before: ${before.size}, now: ${after.size}` },
-      );
+      logger.error("the broker no longer has the admin key: its store was emptied or replaced", {
+        detail: `keys before: ${before.size}, now: ${after.size}`,
+      });
     for (const [name, entry] of [...lost, ...before])
       if (isAccountedFor(entry, after.get(name))) lost.delete(name);
       else lost.set(name, entry);
@@ -138,7 +137,7 @@ const follow = (
         if (connection.isConnected()) await refresh().then(loaded.resolve);
       } catch (error) {
         const detail = describeError(error);
-        if (isNews(detail)) logger.warn("the API keys are not being followed; trying again", { detail });
+        if (isNews(detail)) logger.warn("could not refresh the API keys; retrying", { detail });
       }
       await delay(KEY_STATE_CHECK_MS, undefined, { signal: closing.signal }).catch(() => undefined);
     }

@@ -25,9 +25,9 @@ export const createRateCounter = ({
       const { val }: { val?: string } = answer.json();
       const value = Number(val);
       if (Number.isSafeInteger(value)) return value;
-      logger.warn("a rate counter was not answered with its value");
+      logger.warn("a rate counter did not return its value");
     } catch (error) {
-      logger.warn("a rate counter was not answered", { detail: describeError(error) });
+      logger.warn("a rate counter did not answer", { detail: describeError(error) });
     }
     return undefined;
   },

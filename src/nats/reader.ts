@@ -15,7 +15,7 @@ import { answered, type BrokerConnection } from "./connection.ts";
 const SILENCE_MS_MAX = 5_000;
 /** While no server answers for a stream: after a restart that is over within a moment. */
 const UNKNOWN = { asksMax: 20, pauseMs: 25 };
-/** Between two questions at the end of a stream: short after a message, longer the longer none comes. */
+/** Between two requests at the end of a stream: short after a message, longer the longer none comes. */
 const REST_MS_MIN = 5;
 const REST_MS_MAX = 50;
 const LEADER_CHECK_MS = 1_000;
@@ -49,7 +49,7 @@ export const createLogReader = async (
 
 const UNREADABLE = "The event log could not be read";
 
-/** Of everybody who follows by one reader: all end together, and too early an end is one question more. */
+/** For all who follow by one reader: all end together, and ending too early costs one more request. */
 const createRests = () => {
   const resting = new Set<() => void>();
   let ended = 0;
@@ -174,7 +174,7 @@ const asFarAsTheLeaderAgrees = async (
 };
 
 /**
- * In nats-server 2.15.1 the catching up of a replica can stall (`bun run chaos --scenario cluster`). So at the end of what replicas tell, the leader
+ * In nats-server 2.15.1 a replica's catch-up can stall (`bun run chaos --scenario cluster`). So at the end of what replicas send, the leader
  * is asked now and then, and read where it has more.
  */
 const createLeaderCheck = ({ connection, manager, stream, messagesMax }: FollowOptions) => {
@@ -211,7 +211,7 @@ interface Answer {
 }
 
 interface Asking {
-  /** The messages from a sequence on: all that were asked for, or those before one that was lost on its way. One question at a time. */
+  /** The messages from a sequence on: all that were asked for, or those before one that was lost on its way. One request at a time. */
   ask(from: Sequence): Promise<Answer>;
   close(reason: "ended" | "lost"): void;
 }
@@ -287,7 +287,7 @@ interface Stored {
   readonly before: Sequence;
 }
 
-/** From the headers that the server adds at the end. Their library parses all of them, which costs several times as much as all else here (measured). */
+/** From the headers that the server adds at the end. Their library parses all of them, which costs several times as much as everything else here (measured). */
 const storedIn = (message: Msg): Stored | undefined => {
   const text = headerText(message);
   const [subject, sequence, before] = ["Nats-Subject", "Nats-Sequence", "Nats-Last-Sequence"].map((name) =>

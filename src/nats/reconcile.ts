@@ -1,7 +1,7 @@
 /**
- * Makes the broker agree with streams/, at the start and after every reconnect. A stream on disk that existed and is missing is not created again:
- * nats-server 2.15.1 leaves out a stream that it cannot recover, and making it can delete the files of the old one (measured). So the log's metadata
- * names the streams that were made.
+ * Makes the broker agree with streams/, at the start and after every reconnect. A stream on disk that existed and is missing is not recreated:
+ * nats-server 2.15.1 leaves out a stream that it cannot recover, and creating it can delete the files of the old one (measured). So the log's metadata
+ * names the streams that were created.
  */
 import {
   ErrorCode,
@@ -52,7 +52,7 @@ export const reconcileStreams = async (options: {
   try {
     const manager = await provisioner.jetstreamManager({ checkAPI: false });
     let found = await findStreams(manager, definitions);
-    // Read again, because another process may be making streams between two questions.
+    // Read again, because another process may create streams between two requests.
     if (lostStreams(definitions, found).length > 0) found = await findStreams(manager, definitions);
     const lost = lostStreams(definitions, found);
     if (lost.length > 0) return { kind: "lost", streams: lost };
@@ -74,7 +74,7 @@ export const reconcileStreams = async (options: {
   const named = (how: StreamResult["kind"]): readonly string[] =>
     agreed.filter(({ kind }) => kind === how).map(({ stream }) => stream);
   const [made, updated] = [named("made"), named("updated")];
-  for (const stream of made) logger.info("made a stream", { stream });
+  for (const stream of made) logger.info("created a stream", { stream });
   for (const stream of updated) logger.info("updated a stream", { stream });
   return agreed.length < done.length
     ? { kind: "refused", differences: done.flatMap(({ left }) => left) }
@@ -128,7 +128,7 @@ export const lostStreams = (
 ): readonly string[] => {
   const [first = "", ...others] = namesOnDisk(definitions);
   const made = found.get(first)?.metadata?.[MADE]?.split(",") ?? [];
-  // The first stream is made before all others; so if one of them exists, it has existed.
+  // The first stream is created before all others; so if one of them exists, it has existed.
   if (!found.has(first) && others.some((name) => found.has(name))) return [first];
   return others.filter((name) => made.includes(name) && !found.has(name));
 };
@@ -142,7 +142,7 @@ const rememberMade = async (
   const [first] = names;
   const made = names.join(",");
   if (first === undefined || found.get(first)?.metadata?.[MADE] === made) return;
-  // Read again: it may have been made or updated since.
+  // Read again: it may have been created or updated since.
   const { config } = await manager.streams.info(first);
   await manager.streams.update(first, { ...config, metadata: { ...config.metadata, [MADE]: made } });
 };
@@ -191,7 +191,7 @@ const makeStream = async (manager: JetStreamManager, definition: StreamDefinitio
     // A server that is too old for a setting drops it silently, so the result is compared too.
     return { stream: definition.name, kind: "made", left: differencesOf(definition, config) };
   } catch (error) {
-    // Another process may have made it meanwhile; for a stream in memory the server then reports no room (10028, measured on 2.15.1).
+    // Another process may have created it meanwhile; for a stream in memory the server then reports no room (10028, measured on 2.15.1).
     const made = await findStream(manager, definition.name);
     if (!made) throw error;
     return reconcileStream(manager, definition, made);

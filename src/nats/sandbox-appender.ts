@@ -28,7 +28,7 @@ export const createSandboxAppender = ({
       return {
         kind: "refused",
         reason: "overloaded",
-        detail: "More sandbox events are in flight than can be taken.",
+        detail: "More sandbox events are in flight than can be accepted.",
       };
     inFlight++;
     const outcome = await appendSingle(exchange, record, elapsedMs);

@@ -15,11 +15,11 @@ export interface StallReport {
 
 interface StallClock extends StallReport {
   failed(): void;
-  /** Something was stored, or the connection changed: the row of failures has ended. */
+  /** Something was stored, or the connection changed: the series of failures has ended. */
   cleared(): void;
 }
 
-/** `elapsedMs`: a clock that never goes back. Failures further apart than LOG_STALL_AGE_MS_MAX are two rows. */
+/** `elapsedMs`: a clock that never goes back. Failures further apart than LOG_STALL_AGE_MS_MAX are two series. */
 export const createStallClock = (elapsedMs: () => number): StallClock => {
   let row: { readonly first: number; readonly last: number } | undefined;
   return {

@@ -37,7 +37,7 @@ const PUBLIC = "public:";
  */
 export const readKeyRing = (text: string): KeyRingResult => {
   const malformed = (detail: string): KeyRingResult => ({ kind: "malformed", detail });
-  // A key that is in the ring twice would sign twice, and a bundle is invalid if a key has signed its anchor twice.
+  // A key in the ring twice would sign twice, and a bundle whose anchor a key signed twice is invalid.
   const signing = new Map<string, SigningKey>();
   const publics: Uint8Array[] = [];
   const entries = text.replaceAll(/#.*$/gm, "").split(/[\s,]+/);
@@ -52,16 +52,14 @@ export const readKeyRing = (text: string): KeyRingResult => {
         `entry ${index + 1} is neither 64 hex digits nor public: and a public key, as 64 hex digits or as GET /v1/log/key gives it`,
       );
     if (!isCurvePoint(key))
-      return malformed(
-        `entry ${index + 1} is no public key: its 32 bytes are no point of the curve of Ed25519`,
-      );
+      return malformed(`entry ${index + 1} is not a public key: its 32 bytes are not an Ed25519 point`);
     publics.push(key);
   }
   const keys = [...signing.values()];
-  if (keys.length === 0) return malformed("there is no private key in it");
+  if (keys.length === 0) return malformed("it holds no private key");
   if (keys.length > SIGNING_KEYS_MAX)
     return malformed(
-      `there are ${keys.length} private keys in it, and at most ${SIGNING_KEYS_MAX} can sign a tree head`,
+      `it holds ${keys.length} private keys, and at most ${SIGNING_KEYS_MAX} can sign a tree head`,
     );
   const publicKeys = [...keys.map((key) => key.publicKey), ...publics];
   const ring: KeyRing = {
@@ -88,9 +86,9 @@ const isCurvePoint = (publicKey: Uint8Array): boolean => {
 export type KeysPublished = "published" | "strangers";
 
 /**
- * `strangers`: none of these keys has signed here, and other keys have. Then no key is given out, because that could never be taken back: its owner,
+ * `strangers`: none of these keys has signed here, and other keys have. Then no key is published, because that could never be undone: its owner,
  * perhaps another installation, could make proofs in this one's name. `before`, what this process found last, counts even if the stream was emptied.
- * Throws if one is no public key but the seed of a key that signs or has signed here.
+ * Throws if one is the seed of a key that signs or has signed here.
  */
 export const publishKeys = async (
   checkpoints: Pick<CheckpointStore, "publicKeys" | "addFirstPublicKey" | "addPublicKey">,
@@ -104,7 +102,7 @@ export const publishKeys = async (
     throw new Error(SEED);
   const [first] = given;
   if (first && there.length === 0 && before === undefined) {
-    // Another installation that starts at this moment then gives out none of its own.
+    // Another installation that starts at this moment then publishes none.
     if (!(await checkpoints.addFirstPublicKey(first))) return publishKeys(checkpoints, ring);
   } else if (before !== "published" && !hasSigned(ring, there)) return "strangers";
   for (const bytes of given) await checkpoints.addPublicKey(bytes);
@@ -121,4 +119,4 @@ export const hasSigned = (
 };
 
 const SEED =
-  "behind public: in the signing keys stands the seed of a key, which would be given out: put the line of GET /v1/log/key there";
+  "the signing keys have the seed of a key after public:, which would be published: put the line of GET /v1/log/key there";

@@ -1,7 +1,6 @@
 /**
- * Checks this installation itself: reads the whole log again from its first message, computes the tree of every tenant, and compares it with every
- * signed tree head and every served tile. Then it follows the log, and starts over after a day, because records that were right yesterday may be
- * altered today.
+ * Checks this installation itself: rereads the whole log from its first message, computes the tree of every tenant, and compares it with every signed
+ * tree head and served tile. Then it follows the log, and restarts after a day, because records may be altered after they were checked.
  */
 import { tenantOfAudit } from "../../streams/subjects.ts";
 import {
@@ -33,7 +32,7 @@ export interface MonitorDependencies {
   readonly logger: Logger;
   readonly onAlarm: (kind: MonitorAlarm) => void;
   readonly onPosition: (sequence: Sequence) => void;
-  /** Called when the log was read to its end, from its first message on. */
+  /** Called when the log was read from its first message to its end. */
   readonly onRound: () => void;
   readonly onFailure: (detail: string) => void;
   readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
@@ -55,7 +54,7 @@ export const watchLog = async (dependencies: MonitorDependencies, signal: AbortS
         await readOn(dependencies, pass, ending);
       } catch (error) {
         if (!ending.aborted) {
-          logger.warn("the log could not be watched, trying again", { detail: String(error) });
+          logger.warn("watching the log failed; trying again", { detail: String(error) });
           onFailure(String(error));
         }
         await pause(RETRY_MS, ending);
@@ -124,7 +123,7 @@ const createPass = (dependencies: MonitorDependencies) => {
   let revision = 0;
   const alarm: Alarm = (kind, fields) => {
     onAlarm(kind);
-    logger.error("the log, its tree and what was signed do not agree", { code: kind, ...fields });
+    logger.error("the log, its tree and signed heads do not agree", { code: kind, ...fields });
   };
   const treeOf = (tenant: string) => {
     const tree = tenants.get(tenant) ?? createRecomputedTree(trees, tenant, alarm);
@@ -156,7 +155,7 @@ const createPass = (dependencies: MonitorDependencies) => {
     take: (messages: readonly StoredMessage[]): void => {
       for (const { sequence, subject, payload } of messages) {
         if (sequence !== position + 1)
-          alarm("hole", { sequence: position + 1, detail: `the log goes on at ${sequence}` });
+          alarm("hole", { sequence: position + 1, detail: `the log resumes at ${sequence}` });
         position = sequence;
         const tenant = tenantOfAudit(subject);
         if (tenant !== undefined) treeOf(tenant).append(sequence, payload);

@@ -101,7 +101,7 @@ export const createRecomputedTree = (trees: Pick<TreeSource, "tile">, tenant: st
       if (isRestored) heads = heads.filter((waiting) => !isGivenUp(waiting, extensions));
       // It is not compared with records, because these may have been passed already.
       if (largest !== undefined && !isRestored && head.size < largest.size) {
-        const detail = `checkpoint ${revision} has ${head.size} leaves, and stands behind one of ${largest.size}`;
+        const detail = `checkpoint ${revision} has ${head.size} leaves, but follows one of ${largest.size}`;
         once("behind", "behind_signed", { detail });
         return;
       }
@@ -123,7 +123,7 @@ export const createRecomputedTree = (trees: Pick<TreeSource, "tile">, tenant: st
         }
         const detail = isAhead
           ? `${head.size} records were signed, the log holds ${size()}`
-          : `leaves ${agreedSize} to ${head.size - 1} are not as they were signed`;
+          : `leaves ${agreedSize} to ${head.size - 1} differ from those signed`;
         const kind = isAhead ? "shorter_than_signed" : "root_differs";
         if (!raised.has("differs")) once("differs", kind, await namingFirst(trees, tenant, leaves, detail));
       }
@@ -164,10 +164,10 @@ const namingFirst = async (
       const tile = { level: 0, index: Math.floor(index / TILE_WIDTH), width: place + 1 };
       const stored = (await trees.tile(tenant, tile))?.subarray(place * HASH_BYTES);
       if (stored && !sameHash(stored, hash))
-        return { sequence, detail: `${detail}; the first that the view has otherwise is leaf ${index}` };
+        return { sequence, detail: `${detail}; the first that differs in the view is leaf ${index}` };
     }
   } catch (error) {
-    return { detail: `${detail}; the view was not asked where: ${String(error)}` };
+    return { detail: `${detail}; reading the view failed: ${String(error)}` };
   }
   return { detail };
 };
@@ -178,5 +178,5 @@ const differingTile = ({ level, index, bytes }: MadeTile, stored: Uint8Array | u
   const hash = index * TILE_WIDTH + Math.floor(place / HASH_BYTES);
   return level === 0
     ? `leaf ${hash} is not the hash of its record`
-    : `hash ${hash} of level ${level} is not what the tiles below it give`;
+    : `hash ${hash} of level ${level} does not match the tiles below`;
 };

@@ -134,7 +134,7 @@ const tilesMissing = (size: number): Refusal =>
 const doesNotExtend = ({ size }: Checkpoint): Refusal =>
   refusal(
     "does_not_extend",
-    `at ${size} leaves the tree has another root than was signed: the log, or the view tree, was altered`,
+    `at ${size} leaves the tree's root differs from the signed one: the log or the view tree was altered`,
   );
 
 export const createSealer = (
@@ -149,7 +149,7 @@ export const createSealer = (
 ) => {
   const { trees, isOfLog, copy, logger, onOutcome } = dependencies;
   const sealing: SealDependencies = { ...dependencies, signed: new Map() };
-  /** Trees that grew and are not sealed yet, as far as they were found. */
+  /** Trees found to have grown, and not sealed yet. */
   const pending = new Map<string, GrownTree>();
   /** Why nothing, or a tenant's tree, is not signed: reported once, and again if the reason changes. */
   const reported = new Map<string, string>();
@@ -201,7 +201,7 @@ export const createSealer = (
   const sealPending = async (): Promise<void> => {
     await gather();
     if (pending.size === 0) return;
-    // A signature could never be taken back, and the log that continues would not extend it.
+    // A signature cannot be undone, and the log that continues would not extend it.
     const isOther = !(await isOfLog());
     report("log", isOther ? "other" : undefined, OTHER_LOG);
     if (isOther) {
@@ -225,7 +225,7 @@ export const createSealer = (
   };
 };
 
-/** All of a group end before this does, so that the next look does not meet them. */
+/** Waits for the whole group, so that none still runs at the next look. */
 const eachOf = async <Item>(items: readonly Item[], take: (item: Item) => Promise<void>): Promise<void> => {
   for (let start = 0; start < items.length; start += SEAL_TREES_AT_ONCE) {
     const taken = await Promise.allSettled(items.slice(start, start + SEAL_TREES_AT_ONCE).map(take));
@@ -234,7 +234,7 @@ const eachOf = async <Item>(items: readonly Item[], take: (item: Item) => Promis
 };
 
 const HEADS_GONE =
-  "tree heads that were signed are gone from the stream CHECKPOINTS: the next one extends them, but only who kept them can hold the log against them";
+  "signed tree heads are missing from the stream CHECKPOINTS: the next one extends them, but only those who kept them can check the log against them";
 
 const OTHER_LOG =
-  "no tree head is signed: the view tree has seen what the log does not hold, it was replaced or restored: rebuild the views";
+  "no tree head is signed: the log was replaced or restored, and lacks what the view tree has read: rebuild the views";

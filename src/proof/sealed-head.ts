@@ -1,4 +1,4 @@
-/** Signed tree heads as this service writes them: what one says, the line of a log that was restored, and the origin of the sandbox. */
+/** Signed tree heads as this service writes them: their text, the line of a restored log, and the origin of the sandbox. */
 import { encodeBase64 } from "./base64.ts";
 import { type Checkpoint, checkpointIn, formatDecimal, parseDecimal } from "./tlog-checkpoint.ts";
 
@@ -15,8 +15,8 @@ export const sealedHead = (note: string): SealedHead | undefined => {
 const RESTORED = "prooftrail.restored";
 
 /**
- * The extension line that says that the log was restored from an older copy, and that this was accepted. `known` was signed before, and the restored
- * log does not extend it. `size`: that of its tree when this was accepted.
+ * The extension line of a log that was restored from an older copy, after an operator accepted that. `known` was signed before, and the restored log
+ * does not extend it. `size`: that of its tree when this was accepted.
  */
 export const restoredLine = (size: number, known: Pick<Checkpoint, "size" | "root">): string =>
   [RESTORED, formatDecimal(size), formatDecimal(known.size), encodeBase64(known.root)].join(" ");
@@ -37,7 +37,7 @@ export const restorationNotes = (lines: readonly string[] = []): readonly string
   lines.flatMap((line) => {
     const said = parseLine(line);
     return said
-      ? `The log was restored from an older copy: of ${said.known} records that were signed, ${said.restored} were left, and others came after them.`
+      ? `The log was restored from an older copy: of ${said.known} signed records, ${said.restored} were left, and others came after them.`
       : [];
   });
 
@@ -50,4 +50,4 @@ export const SANDBOX_ORIGIN = "SANDBOX-NOT-FOR-PRODUCTION/sandbox";
 export const isSandboxOrigin = (origin: string): boolean => origin.startsWith("SANDBOX-NOT-FOR-PRODUCTION/");
 
 export const SANDBOX_PROOF =
-  "this is a sandbox proof: what it is about was never in a log, and it can never be evidence";
+  "this is a sandbox proof: its content was never in a log, and it can never be evidence";

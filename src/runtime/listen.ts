@@ -43,10 +43,10 @@ export const listen = (options: ListenOptions): Listener => {
       (error.name === "AddrInUse" || ("code" in error && error.code === "EADDRINUSE"));
     if (isInUse)
       throw new RefusedError(
-        `Port ${options.port} on ${options.host} is in use by another program. End that, or set PORT to a free one.`,
+        `Port ${options.port} on ${options.host} is in use by another program. Stop it, or set PORT to a free one.`,
       );
     throw new RefusedError(
-      `Nothing can listen on port ${options.port} of HOST ${options.host}: ${reasonOf(error, options.host)}. Set HOST to an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, and PORT to one that this user may take.`,
+      `Cannot listen on port ${options.port} of HOST ${options.host}: ${reasonOf(error, options.host)}. Set HOST to an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, and PORT to one that this user may use.`,
     );
   }
 };

@@ -137,7 +137,7 @@ export class OutboxFile {
     this.bytes += bytes;
   }
 
-  /** Where a write fails, as on a full disk, a checkpoint frees the log of earlier writes (sqlite.org/wal.html), and it is tried once more. */
+  /** Where a write fails, as on a full disk, a checkpoint frees the log of earlier writes (sqlite.org/wal.html), and it is tried again. */
   #write(write: () => unknown): void {
     try {
       write();
@@ -227,7 +227,7 @@ export class OutboxFile {
     }
   }
 
-  /** Their outcome is known: they are never taken again. */
+  /** Their outcome is known: they are never sent again. */
   settle(entries: readonly Entry[]): void {
     for (const { id, bytes } of entries) {
       this.#settled.add(id);
@@ -245,7 +245,7 @@ export class OutboxFile {
     this.#settled.clear();
   }
 
-  /** Until then they are not taken, and from then on only when no others are due. */
+  /** Until then they are not sent, and from then on only when no others are due. */
   setAside(entries: readonly Entry[], untilMs: number): void {
     for (const { id } of entries) this.#aside.set(id, untilMs);
   }

@@ -35,7 +35,7 @@ export class Outbox {
   /** Holds the events that could not be written to the disk. */
   #overflow: OutboxFile | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
-  /** Why it takes no more events that would end with the process. */
+  /** Why it accepts no more events that would end with the process. */
   #ended: string | undefined;
   #isClosed = false;
   /** The source number that the file knows. */
@@ -135,7 +135,7 @@ export class Outbox {
     if (this.#ended !== undefined && (this.#isClosed || directory === undefined))
       return { reason: "closed", message: this.#ended };
     if (this.#own.bytes + (this.#overflow?.bytes ?? 0) + bytes > bytesMax)
-      return { reason: "outbox_full", message: "The outbox has reached its bound." };
+      return { reason: "outbox_full", message: "The outbox has reached its limit." };
     try {
       this.#write(text, bytes);
     } catch (error) {

@@ -24,7 +24,7 @@ export type DropReason =
 export interface DroppedEvent {
   readonly reason: DropReason;
   readonly message: string;
-  /** Undefined if it is not known any more. */
+  /** Undefined if it is no longer known. */
   readonly eventId: string | undefined;
   /** JSON Pointer into the event, if one member is at fault. */
   readonly path?: string;

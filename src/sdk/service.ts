@@ -38,7 +38,7 @@ export interface PlacedWarning {
   readonly warning: EventWarning;
 }
 
-/** What became of a request that was not taken. */
+/** The outcome of a request that was not accepted. */
 export type Refusal =
   /** The outcome of all events is unknown: no answer came, or one that says to try again. */
   | {
@@ -163,7 +163,7 @@ const readAnswer = (response: Answering, text: string): Answer => {
   const problem = (headers.get("content-type") ?? "").startsWith("application/problem+json")
     ? body
     : undefined;
-  const reason = problem ? problemText(problem) : `HTTP ${status}, which is no answer of Prooftrail.`;
+  const reason = problem ? problemText(problem) : `HTTP ${status}, which is not from Prooftrail.`;
   if (status === 202) {
     const data = body?.data;
     return isJsonObject(data) ? { kind: "taken", data } : { kind: "again", reason: "HTTP 202 without data." };

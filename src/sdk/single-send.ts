@@ -79,7 +79,7 @@ export const sendOne = async (sending: Sending, firstMs = Date.now()): Promise<S
       if (!receipt) return unknown("HTTP 202 without a receipt.");
       // A proxy that mixes up connections may deliver the answer to another request.
       if (receipt.event_id.toLowerCase() !== eventId.toLowerCase())
-        return unknown(`The receipt is of another event: ${receipt.event_id}.`);
+        return unknown(`The receipt is for another event: ${receipt.event_id}.`);
       return { kind: "stored", receipt };
     }
     const { askedMs, reason } = answer;

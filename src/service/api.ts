@@ -94,7 +94,7 @@ export const createApi = async (
   return { handle, endStreams: openAnswers.streams.end };
 };
 
-/** Answers that stay open as long as their readers like. */
+/** Answers that stay open as long as their readers want. */
 const createOpenAnswers = () => ({
   streams: createOpenStreams({
     perKeyMax: STREAMS_PER_KEY_MAX,

@@ -22,13 +22,13 @@ export const inBackground = (run: (signal: AbortSignal) => Promise<void>): Async
 export const pause = (durationMs: number, signal: AbortSignal): Promise<void> =>
   delay(durationMs, undefined, { signal }).catch(() => undefined);
 
-/** Looks again and again until the service stops. A look that fails is reported once for each reason, and the next one comes as usual. */
+/** Looks repeatedly until the service stops. A look that fails is reported once for each reason, and the next one comes as usual. */
 export const loop = (worker: {
   readonly look: (signal: AbortSignal) => Promise<unknown>;
-  /** If a look never fails, or others report it, there is none. */
+  /** Absent if a look never fails, or others report it. */
   readonly onFailed?: (error: unknown) => void;
   readonly restMs: number | (() => number);
-  /** Looks at once when it is back, too: the broker may be another one. */
+  /** Also looks at once when it is back: the broker may be another one. */
   readonly connection?: Pick<BrokerConnection, "onChange">;
 }): AsyncDisposable => {
   const { look, onFailed, restMs, connection } = worker;
@@ -50,7 +50,7 @@ export const loop = (worker: {
   });
 };
 
-/** The result, or undefined if it does not come in time or fails: a part that is away must not delay others. */
+/** The result, or undefined if it is late or fails: a part that is away must not delay others. */
 export const inTime = async <Seen>(asked: Promise<Seen>, timeoutMs: number): Promise<Seen | undefined> => {
   const isOver = new AbortController();
   try {

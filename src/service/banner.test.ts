@@ -43,7 +43,7 @@ test("a made key is shown in a terminal alone; elsewhere the banner names its fi
   const made = { kind: "made", key: "ptk_secret", path: "/data/admin.key" } as const;
   expect(told(made, {}, true)).toContain("ptk_secret");
   expect(told(made)).not.toContain("ptk_secret");
-  expect(told(made)).toContain("made; it is in /data/admin.key");
+  expect(told(made)).toContain("created; it is in /data/admin.key");
 });
 
 test("the example of the banner uses a key that works: its copy if there is one, else the operator's variable", () => {
@@ -56,11 +56,11 @@ test("the example of the banner uses a key that works: its copy if there is one,
   expect(told({ kind: "kept", path: "/my data/it's/admin.key" })).toContain(
     `Bearer $(cat '/my data/it'\\''s/admin.key')"`,
   );
-  expect(told({ kind: "kept" })).toContain("the one that ADMIN_API_KEY set, or the first start made");
+  expect(told({ kind: "kept" })).toContain("the one that ADMIN_API_KEY set, or the first start created");
   expect(told({ kind: "kept" })).toContain("Bearer $ADMIN_API_KEY");
   expect(told({ kind: "kept" })).not.toContain("another key");
   const besideAnother = told({ kind: "kept", otherKeyPath: path });
-  expect(besideAnother).toContain("what is in /data/admin.key now is another key");
+  expect(besideAnother).toContain("/data/admin.key now holds another key");
   expect(besideAnother).toContain("Bearer $ADMIN_API_KEY");
   for (const setup of [{ kind: "kept" }, { kind: "replaced", hadOne: true }] as const)
     expect(told(setup, { ADMIN_API_KEY })).toContain("Bearer $ADMIN_API_KEY");

@@ -50,16 +50,16 @@ const describeAdminKey = (adminKey: Service["adminKey"], config: Config, isTermi
   if (adminKey.kind === "made")
     return isTerminal
       ? `${adminKey.key}${below}shown only now; a copy is in ${adminKey.path}`
-      : `made; it is in ${adminKey.path}`;
+      : `created; it is in ${adminKey.path}`;
   if (adminKey.kind === "replaced")
     return `the one in ADMIN_API_KEY${adminKey.hadOne ? "; the earlier one no longer works" : ""}`;
   if (config.adminApiKey !== undefined) return "the one in ADMIN_API_KEY";
   const path = copyOf(adminKey);
   if (path !== undefined) return `as before; a copy is in ${path}`;
   const known =
-    "as before: the one that ADMIN_API_KEY set, or the first start made, with a copy in its DATA_DIR/admin.key";
+    "as before: the one that ADMIN_API_KEY set, or the first start created, with a copy in its DATA_DIR/admin.key";
   if (adminKey.kind !== "kept" || adminKey.otherKeyPath === undefined) return known;
-  return `${known}${below}what is in ${adminKey.otherKeyPath} now is another key, which opens nothing here`;
+  return `${known}${below}${adminKey.otherKeyPath} now holds another key, which opens nothing here`;
 };
 
 const copyOf = (adminKey: Service["adminKey"]): string | undefined =>

@@ -1,6 +1,6 @@
 /**
- * The one reader of the broker's state. Readiness, metrics and the appender use what it saw last, `prooftrail doctor` looks by itself. No advice here ends
- * a broker that still holds a copy of the log.
+ * The one reader of the broker's state. Readiness, metrics and the appender use what it saw last, `prooftrail doctor` looks on its own. No advice here
+ * stops a broker that still holds a copy of the log.
  */
 import type { StreamDefinition } from "../../streams/topology.ts";
 import { BROKER_LOOK_MS, BROKER_REQUEST_MS_MAX, BROKER_USAGE_HIGH } from "../limits.ts";
@@ -56,7 +56,7 @@ export const watchBroker = (dependencies: {
         logger.error(trouble.id === "log_misconfigured" ? LOSSY : "the brokers need attention", {
           detail: sentences(trouble),
         });
-    if (before.size > 0 && troubles.length === 0) logger.info("the brokers are well again");
+    if (before.size > 0 && troubles.length === 0) logger.info("the brokers have recovered");
   };
   // Only a lost connection makes a look fail, and others report that.
   const looking = loop({ look, restMs: BROKER_LOOK_MS, connection });
@@ -70,7 +70,7 @@ export const watchBroker = (dependencies: {
   };
 };
 
-const LOSSY = "the log could lose what it acknowledges, nothing is taken";
+const LOSSY = "the log could lose what it acknowledges, nothing is accepted";
 
 const detailsOf = (troubles: readonly Trouble[]): ReadonlySet<string> =>
   new Set(troubles.map(({ detail }) => detail));
@@ -81,8 +81,8 @@ export const troublesIn = ({ streams, usage, brokers }: BrokerState): readonly T
 ];
 
 /**
- * Undefined if there may be a quorum. Not every broker may have been heard of, as when they do not advertise their addresses. So few answers count only
- * if all were heard of, or if JetStream as a whole has no leader.
+ * Undefined if there may be a quorum. Some brokers may be unknown, as when they do not advertise their addresses. So too few answers count only if all
+ * are known, or if JetStream as a whole has no leader.
  */
 const quorumTrouble = (
   streams: readonly StreamSeen[],
@@ -103,8 +103,8 @@ const quorumTrouble = (
   return [
     blocking(
       "no_quorum",
-      `The brokers have no quorum: ${named.length} of ${replicas} ${named.length === 1 ? "answers" : "answer"} (${named.join(", ") || "none"}), and ${needed} have to.`,
-      `${HEALTH_REASONS.no_quorum.advice} Events are taken again as soon as ${needed} brokers run; nothing that was acknowledged is lost.`,
+      `The brokers have no quorum: ${named.length} of ${replicas} ${named.length === 1 ? "answers" : "answer"} (${named.join(", ") || "none"}), and ${needed} must.`,
+      `${HEALTH_REASONS.no_quorum.advice} Events are accepted again once ${needed} brokers run; nothing acknowledged is lost.`,
     ),
   ];
 };
@@ -117,7 +117,7 @@ const streamTroubles = (seen: StreamSeen): readonly Trouble[] => {
   }
   if (kind !== "led") return [];
   const { copies, behind } = seen;
-  const short = `The stream ${stream} is whole on ${copies} of ${definition.settings.num_replicas} brokers; away or behind: ${behind.join(", ")}.`;
+  const short = `The stream ${stream} is complete on ${copies} of ${definition.settings.num_replicas} brokers; away or behind: ${behind.join(", ")}.`;
   const lossy = differencesIn(seen, "keeping");
   return [
     ...only(behind.length > 0, warning("stream_short", short)),
@@ -126,11 +126,11 @@ const streamTroubles = (seen: StreamSeen): readonly Trouble[] => {
 };
 
 const ELECTION =
-  'An election takes a few seconds. If it stays so, the logs of the brokers say why, such as a full disk or "insufficient resources": make room, then restart the brokers one after the other, each when the one before has caught up.';
+  'An election takes a few seconds. If this lasts, the logs of the brokers say why, such as a full disk or "insufficient resources": free space, then restart the brokers one by one, each after the previous one has caught up.';
 const COULD_LOSE =
-  "The log could lose what it has acknowledged, so it takes no events until this is changed back: ";
+  "The log could lose what it has acknowledged, so it accepts no events until this is changed back: ";
 
-/** Of the settings that a definition names so; undefined if all are as they must be. */
+/** Differences in the settings that a definition lists; undefined if there are none. */
 const differencesIn = (seen: StreamSeen, which: "keeping" | "refusing"): string | undefined => {
   if (seen.kind !== "led") return undefined;
   const named = seen.definition[which] ?? [];

@@ -52,7 +52,7 @@ export const findRunningBroker = async (config: Config) => {
   const files = ownBrokerFiles(config);
   if (!(await isThere(files.credentials))) return `no broker has run in ${files.directory} yet`;
   const port = await readLastPort(files);
-  if (port === undefined) return `${files.port} has no port of a broker`;
+  if (port === undefined) return `${files.port} holds no broker port`;
   const credentials = await loadCredentials(files.credentials);
   return (user: "service" | "provisioner"): string => brokerUrl(user, credentials, port);
 };
@@ -75,8 +75,7 @@ export const contactBroker = (contacting: Contacting): ReturnType<typeof tryOnce
     }),
   );
 
-const SEE_URLS =
-  "See that NATS_URL, and NATS_PROVISION_URL where it is set, name the server, and that it runs.";
+const SEE_URLS = "Check that NATS_URL, and NATS_PROVISION_URL if set, name the server, and that it runs.";
 
 /** A server that listens is used then, even if it could not say so, as on a disk that was full for a moment. */
 const READY_MS_MAX = 2000;
@@ -114,12 +113,12 @@ const refuseOtherLog = async ({ nats }: BrokerConnection): Promise<void> => {
   const made = await madeAt(nats, "AUDIT").catch(() => "unknown");
   if (made !== undefined) return;
   throw new BrokerRefusedError(
-    `The user of NATS_URL does not find the streams that the one of NATS_PROVISION_URL makes. ${HAVE_ONE_LOG}`,
+    `The user of NATS_URL does not see the streams that the one of NATS_PROVISION_URL creates. ${HAVE_ONE_LOG}`,
     { isFinal: false },
   );
 };
 
-export const HAVE_ONE_LOG = "Have both URLs name the same server or cluster, and their users in one account.";
+export const HAVE_ONE_LOG = "Both URLs must name one server or cluster, and users of one account.";
 
 /** Any error that is neither an answer of the broker nor a missing one is a fault of ours and stays. */
 const asRefusal = (error: unknown, { natsUrl }: Config): unknown => {

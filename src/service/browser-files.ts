@@ -33,7 +33,7 @@ const toAsset = ([name, text]: readonly [string, string]): [string, Asset] => {
   return [name, { mediaType: `${mediaType}; charset=utf-8`, bytes: new TextEncoder().encode(text) }];
 };
 
-/** What `bun run build:pages` makes, for a runtime without a bundler. */
+/** Built by `bun run build:pages`, for a runtime without a bundler. */
 export const BUILT_FILES = "dist/pages.json";
 
 const readBuiltFiles = async (): Promise<BrowserFiles | undefined> => {

@@ -20,7 +20,7 @@ test("an empty file of the signing key stops the start and says what belongs the
   await writeFile(checkpointKeyPath(dataDir), "");
   const failure = await loadCheckpointKeys({ dataDir, configured: undefined }).catch((error) => error);
   expect(failure.message).toEndWith(
-    "Where tree heads were signed before, put the key there that signed them, from a copy: no other may go on.",
+    "If tree heads were signed before, restore the key that signed them from a copy: no other may continue.",
   );
   await rm(dataDir, { recursive: true });
 });

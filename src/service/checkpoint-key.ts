@@ -1,4 +1,4 @@
-/** The keys that sign tree heads: given, or made on the first start and kept in DATA_DIR, readable by the owner only. */
+/** The keys that sign tree heads: given, or created on the first start and kept in DATA_DIR, readable by the owner only. */
 import { randomBytes } from "node:crypto";
 import { link, readFile, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -20,13 +20,13 @@ interface Where {
   readonly configured: string | undefined;
 }
 
-/** Makes the keys if there are none yet. Throws RefusedError. */
+/** Creates the keys if there are none yet. Throws RefusedError. */
 export const loadCheckpointKeys = async (where: Where): Promise<KeyRing> => {
   const path = checkpointKeyPath(where.dataDir);
   return (await findCheckpointKeys(where)) ?? ringIn(path, await make(path));
 };
 
-/** The same for commands that only look: undefined if the keys have not been made yet. */
+/** The same for commands that only look: undefined if the keys do not exist yet. */
 export const findCheckpointKeys = async ({ dataDir, configured }: Where): Promise<KeyRing | undefined> => {
   if (configured !== undefined) return ringIn("CHECKPOINT_KEY", configured);
   const path = checkpointKeyPath(dataDir);
@@ -38,14 +38,14 @@ const ringIn = (where: string, text: string): KeyRing => {
   const read = readKeyRing(text);
   if (read.kind === "malformed")
     throw new RefusedError(
-      `${where} cannot be used: ${read.detail}. Where tree heads were signed before, put the key there that signed them, from a copy: no other may go on.`,
+      `${where} cannot be used: ${read.detail}. If tree heads were signed before, restore the key that signed them from a copy: no other may continue.`,
     );
   return read.ring;
 };
 
 const unreadable = (path: string) => (error: unknown) => {
   throw new RefusedError(
-    `${path} cannot be read: ${messageOf(error)}. Have it belong to the user that runs the service.`,
+    `${path} cannot be read: ${messageOf(error)}. The user that runs the service must own it.`,
   );
 };
 

@@ -115,11 +115,11 @@ test.each<readonly [Variables, string]>([
   ),
   [
     { STREAM_REPLICAS: "3" },
-    "STREAM_REPLICAS must be 1 without NATS_URL, not 3: a broker of our own is one server. Leave it out, or set NATS_URL to a cluster of at least 3 servers.",
+    "STREAM_REPLICAS must be 1 without NATS_URL, not 3: our own broker is one server. Leave it out, or set NATS_URL to a cluster of at least 3 servers.",
   ],
   [
     { NATS_PROVISION_URL: "nats://provisioner:hunter2@h:4222" },
-    "NATS_PROVISION_URL must not be set without NATS_URL: a broker of our own would be started, and take the events. Set NATS_URL to the same server, or leave both out.",
+    "NATS_PROVISION_URL must not be set without NATS_URL: our own broker would start, and receive the events. Set NATS_URL to the same server, or leave both out.",
   ],
   [
     { DEADLINES_FILE: "old.json", OBLIGATION_RULES_FILE: "new.json" },
@@ -179,9 +179,9 @@ test("a variable with nearly the name of a setting is named if that setting is n
   expect(
     misspeltSettings({ DATADIR: "/srv", DATABASE_URI: "postgres://user:hunter2@host/db", port: "90" }),
   ).toEqual([
-    "DATADIR is no setting, and DATA_DIR is not set: was that meant?",
-    "DATABASE_URI is no setting, and DATABASE_URL is not set: was that meant?",
-    "port is no setting, and PORT is not set: was that meant?",
+    "DATADIR is not a setting: did you mean DATA_DIR, which is unset?",
+    "DATABASE_URI is not a setting: did you mean DATABASE_URL, which is unset?",
+    "port is not a setting: did you mean PORT, which is unset?",
   ]);
   for (const name of ["ADMIN_APIKEY", "NATS_URI", "NTAS_URL", "NATS_URLS", "STREAM_REPLICA"])
     expect([name, misspeltSettings({ [name]: "x" }).length]).toEqual([name, 1]);

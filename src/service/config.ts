@@ -14,7 +14,7 @@ type ConfigResult =
   | { readonly kind: "valid"; readonly config: Config }
   | { readonly kind: "invalid"; readonly errors: readonly string[] };
 
-/** Of v0.1.0. Whoever set it would otherwise get the limits of the table without a word. */
+/** From v0.1.0. Ignoring it would silently apply the limits of the table instead. */
 const FORMER = { name: "DEADLINES_FILE", now: "OBLIGATION_RULES_FILE" } as const;
 
 export const readConfig = (variables: Variables): ConfigResult => {
@@ -45,7 +45,7 @@ const unfinishedSignIn = (given: Given): readonly string[] => {
   if (set.length === 0) return [];
   return SIGN_IN.filter((name) => given[name] === undefined).map(
     (name) =>
-      `${name} must be set with ${set.join(", ")}: signing in with OpenID Connect needs it. Set it, or leave all of OIDC_* out.`,
+      `${name} must be set with ${set.join(", ")}: sign-in with OpenID Connect needs it. Set it, or leave out all of OIDC_*.`,
   );
 };
 
@@ -61,19 +61,19 @@ const contradictions = (set: Variables, wellFormed: Given): readonly string[] =>
     ...(headsCopy !== undefined && isWithin(dataDir, headsCopy) ? [COPY_WITHIN] : []),
     ...(isOwnBroker && set.NATS_PROVISION_URL !== undefined
       ? [
-          "NATS_PROVISION_URL must not be set without NATS_URL: a broker of our own would be started, and take the events. Set NATS_URL to the same server, or leave both out.",
+          "NATS_PROVISION_URL must not be set without NATS_URL: our own broker would start, and receive the events. Set NATS_URL to the same server, or leave both out.",
         ]
       : []),
     ...(isOwnBroker && replicas !== "1"
       ? [
-          `STREAM_REPLICAS must be 1 without NATS_URL, not ${replicas}: a broker of our own is one server. Leave it out, or set NATS_URL to a cluster of at least ${replicas} servers.`,
+          `STREAM_REPLICAS must be 1 without NATS_URL, not ${replicas}: our own broker is one server. Leave it out, or set NATS_URL to a cluster of at least ${replicas} servers.`,
         ]
       : []),
   ];
 };
 
 export const COPY_WITHIN =
-  "HEADS_COPY must be outside DATA_DIR: a copy of DATA_DIR that is put back would bring its own heads along.";
+  "HEADS_COPY must be outside DATA_DIR: restoring a copy of DATA_DIR would restore its heads too.";
 
 export const isWithin = (folder: string, path: string): boolean => {
   const [first] = relative(folder, path).split(sep);
@@ -103,7 +103,7 @@ export const misspeltSettings = (variables: Variables): readonly string[] => {
       MISSPELT,
     );
     if (near === undefined || isSettingName(name)) return [];
-    return [`${name} is no setting, and ${near.toUpperCase()} is not set: was that meant?`];
+    return [`${name} is not a setting: did you mean ${near.toUpperCase()}, which is unset?`];
   });
 };
 

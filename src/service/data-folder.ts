@@ -21,7 +21,7 @@ export const freeBytes = async (folder: string): Promise<number> => {
   return bavail * bsize;
 };
 
-/** Makes DATA_DIR if it is missing. A folder for HEADS_COPY is never made: one that is not mounted looks like one without heads. Throws RefusedError. */
+/** Creates DATA_DIR if it is missing. A folder for HEADS_COPY is never created: one that is not mounted looks like one without heads. Throws RefusedError. */
 export const openFolders = async (config: Where & Pick<Config, "headsCopy">): Promise<void> => {
   const { dataDir, headsCopy } = config;
   try {
@@ -29,7 +29,7 @@ export const openFolders = async (config: Where & Pick<Config, "headsCopy">): Pr
     await access(dataDir, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new RefusedError(
-      `DATA_DIR ${dataDir} cannot be used: ${messageOf(error)}. Set DATA_DIR to a folder that this user may write, or to one that can be made.`,
+      `DATA_DIR ${dataDir} cannot be used: ${messageOf(error)}. Set DATA_DIR to a folder that this user can write or create.`,
     );
   }
   const closed = await viewsClosedToWriting(config);
@@ -41,7 +41,7 @@ export const openFolders = async (config: Where & Pick<Config, "headsCopy">): Pr
     if (!isWithin(await realpath(dataDir), await realpath(headsCopy))) return;
   } catch (error) {
     throw new RefusedError(
-      `HEADS_COPY ${headsCopy} cannot be used: ${messageOf(error)}. Mount it or make it, so that this user may read and write it.`,
+      `HEADS_COPY ${headsCopy} cannot be used: ${messageOf(error)}. Mount or create it so that this user can read and write it.`,
     );
   }
   throw new RefusedError(COPY_WITHIN);
@@ -54,7 +54,7 @@ export const openFolders = async (config: Where & Pick<Config, "headsCopy">): Pr
 export const closedFolder = async (where: Where): Promise<string | undefined> =>
   where.natsUrl !== undefined && where.databaseUrl !== undefined
     ? undefined
-    : refusalOf(constants.R_OK | constants.X_OK, foldersOf(where), "looked into");
+    : refusalOf(constants.R_OK | constants.X_OK, foldersOf(where), "read");
 
 /** Why a start by this user could not write here. Reading alone may be allowed, and then all seems well. */
 export const readOnlyFolder = (where: Where): Promise<string | undefined> =>
@@ -89,5 +89,4 @@ const refusalOf = async (
 };
 
 export const AS_ITS_USER = "Run it as the user that runs the service.";
-export const BELONGS_TO_ITS_USER =
-  "Have it, and what stands beside it, belong to the user that runs the service.";
+export const BELONGS_TO_ITS_USER = "The user that runs the service must own it and the files beside it.";

@@ -75,7 +75,7 @@ const signInCheck = async (settings: SignInSettings): Promise<Check> => {
   return failed(
     "sign-in",
     `the provider ${issuer} did not describe itself: ${failure.detail}`,
-    "Nobody can sign in with it, API keys go on working. OIDC_ISSUER must be spelt as `issuer` in what the provider has at /.well-known/openid-configuration below that address, and this machine must reach it.",
+    "Nobody can sign in with it; API keys keep working. OIDC_ISSUER must be spelt as `issuer` in what the provider has at /.well-known/openid-configuration below that address, and this machine must reach it.",
   );
 };
 
@@ -103,7 +103,7 @@ async function* folderChecks(config: Config): AsyncGenerator<Check, boolean> {
     yield failed(
       "folder",
       readOnly,
-      `${AS_ITS_USER} If it is that user, make the folder its own, on a disk that takes writes: a start needs it.`,
+      `${AS_ITS_USER} If it is that user, make the folder its own, on a writable disk: a start needs it.`,
     );
   if (isMissing) yield unchecked("disk", `there is no folder ${dataDir} here`);
   else {
@@ -142,7 +142,7 @@ async function* brokerChecks(config: Config): AsyncGenerator<Check> {
   );
   yield* report("broker", service.describe(), brokers);
   if (config.replicas > 1)
-    yield* report("copies", `every stream is whole on ${config.replicas} servers`, copies);
+    yield* report("copies", `every stream is complete on ${config.replicas} servers`, copies);
   const isClustered = nats.info?.cluster !== undefined;
   if (seen.usage) yield ok("storage", `JetStream is on; ${sizeText(seen.usage.disk.bytes)} on disk`);
   else
@@ -164,12 +164,12 @@ async function* brokerChecks(config: Config): AsyncGenerator<Check> {
 }
 
 const NO_LEADER =
-  "See that more than half of the cluster's servers run: with fewer JetStream has no leader, and no event is acknowledged.";
+  "Check that more than half of the cluster's servers run: with fewer JetStream has no leader, and no event is acknowledged.";
 const NO_JETSTREAM =
-  "See that the server's configuration has a jetstream block, and that JetStream is enabled for the account of the service's user where there are accounts.";
+  "Check that the server's configuration has a jetstream block, and that JetStream is enabled for the account of the service's user, if it has one.";
 const NOT_ONE_LOG = blocking(
   "streams_wrong",
-  "the users of NATS_URL and NATS_PROVISION_URL do not see the same log: what one makes the other does not find",
+  "the users of NATS_URL and NATS_PROVISION_URL do not see the same log: one does not find what the other creates",
   HAVE_ONE_LOG,
 );
 
@@ -194,7 +194,7 @@ const contact = async (config: Config, stack: AsyncDisposableStack) => {
 
 const CORRECT_IT = "Correct what the reason names.";
 const CHECK_URLS = "Check NATS_URL and NATS_PROVISION_URL, their users, and that the server runs.";
-const START_IT = "Start the service, or start it again where it runs: it runs the broker.";
+const START_IT = "Start or restart the service: it runs the broker.";
 
 async function* rightsChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
   const { granted, unknown, missing } = await examineRights(nats);
@@ -257,11 +257,11 @@ const streamTroubles = ({ streams }: BrokerState): readonly Trouble[] => {
   ];
 };
 
-const MAKES_THEM = "Start the service: it makes them.";
+const MAKES_THEM = "Start the service: it creates them.";
 const CORRECTS_IT = "Restart the service: it corrects it.";
 const BY_HAND = "Correct it by hand; the service must not, and does not start with it.";
 const LOOK_AGAIN =
-  "Look again in a moment: a cluster that elects a leader does not answer. If it stays so, the user in NATS_URL needs $JS.API.STREAM.INFO.*";
+  "Try again in a moment: a cluster that elects a leader does not answer. If this lasts, the user in NATS_URL needs $JS.API.STREAM.INFO.*";
 
 /** Whether the views exist, how far they are, and their dead letters. */
 async function* viewChecks(config: Config, connection: BrokerConnection): AsyncGenerator<Check> {
@@ -269,7 +269,7 @@ async function* viewChecks(config: Config, connection: BrokerConnection): AsyncG
     yield unchecked(
       "views",
       `there is no views.sqlite in ${config.dataDir}`,
-      "The service makes it at its start.",
+      "The service creates it at its start.",
     );
     return;
   }
@@ -281,8 +281,8 @@ async function* viewChecks(config: Config, connection: BrokerConnection): AsyncG
     if (missing.length > 0) {
       yield failed(
         "views",
-        `they can be reached, but do not hold ${missing.join(", ")}: no service has made them there yet, or the database was emptied, or restored empty`,
-        "Start the service, or restart it if it runs: it makes them from the log.",
+        `they are reachable, but lack ${missing.join(", ")}: no service has created them there yet, or the database was emptied, or restored empty`,
+        "Start the service, or restart it if it runs: it builds them from the log.",
       );
       return;
     }
@@ -295,7 +295,7 @@ async function* viewChecks(config: Config, connection: BrokerConnection): AsyncG
       : warned(
           "dead letters",
           letters.map((view) => `${view.name}: ${view.dead_letters}`).join(", "),
-          "prooftrail views dead-letter list says why; replay tries them once more.",
+          "prooftrail views dead-letter list says why; replay tries them again.",
         );
     // Views at the end of the log may still be read-only. A SQLite file was already opened for writing.
     if (config.databaseUrl !== undefined) await store.views.revise({ views: [], expected: [], writes: [] });
@@ -313,7 +313,7 @@ function* lagChecks(end: number, views: readonly ViewStatus[]): Generator<Check>
   const [furthest] = [...views].sort((a, b) => b.behind - a.behind);
   if (ahead.length > 0 || !furthest) return;
   const { name, behind } = furthest;
-  if (behind === 0) yield ok("views", `all ${views.length} stand at the log's end, ${end}`);
+  if (behind === 0) yield ok("views", `all ${views.length} are at the log's end, ${end}`);
   else if (behind <= VIEW_LAG_RECORDS_MAX)
     yield ok("views", `${name} is furthest behind, by ${behind} of ${end} records`);
   else

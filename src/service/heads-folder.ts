@@ -64,7 +64,7 @@ export const openHeadsFolder = (path: string) => {
       if (sizeOf(head) >= sizeOf(known.heads.get(tenant))) known.heads.set(tenant, head);
     }
   };
-  /** Those seen before that were not whole: they are not waited for again. */
+  /** Files already found incomplete: they are not waited for again. */
   const damaged = new Set<number>();
   /** Returns the numbers of all files. */
   const readNew = async (): Promise<readonly number[]> => {

@@ -1,4 +1,4 @@
-/** Metrics of the installation and its health, found out when they are read. */
+/** Metrics of the installation and its health, computed when they are read. */
 import type { Readiness } from "../api/http/dependencies.ts";
 import { METRICS_LOG_MS_MAX } from "../limits.ts";
 import { decodeRecord } from "../log/record.ts";
@@ -66,7 +66,7 @@ const usageSamples = (brokers: Parts["brokers"], figure: keyof Usage) => {
   );
 };
 
-/** Of each projection the age of the record that it takes next. */
+/** For each projection the age of the record that it processes next. */
 const lags = async ({ views, projections, viewReadiness, log, now }: Parts) => {
   const { positions } = await standing(views, projections, viewReadiness.older);
   const last = await log.lastSequence();

@@ -53,7 +53,7 @@ test("readiness names every reason why the log cannot be written, even if views 
   const blockingOf = async (found: ReturnType<Readiness["reasons"]>): Promise<readonly string[]> =>
     (await found).filter(({ isBlocking }) => isBlocking).map(({ detail }) => detail);
   const reasons = () => blockingOf(readiness.reasons());
-  const stale = "The keys were last known to be complete 61 s ago.";
+  const stale = "The keys were last confirmed 61 s ago.";
   expect(await reasons()).toEqual([stale, KEYS_GONE]);
   keys = { kind: "ready" };
   isReadable = false;
@@ -85,7 +85,7 @@ test("readiness names every reason why the log cannot be written, even if views 
     "log_silent",
   ]);
   expect((await blockingOf(readiness.reasonsWithoutViews())).toSorted()).toEqual(
-    [...all.slice(0, -1), "The event log does not say in time where it ends."].toSorted(),
+    [...all.slice(0, -1), "The event log did not report its end in time."].toSorted(),
   );
 });
 
@@ -130,7 +130,7 @@ test("a view that is being built is not ready, but a view that is only behind is
   for (const each of [made, behind]) await views.open(each);
   await move(behind, 1);
   const notMade = (name: string, last: number) =>
-    `The view ${name} is at record 0 of ${last}, and is read when it has the last of them.`;
+    `The view ${name} is at record 0 of ${last}, and is read once it reaches the last.`;
   expect(await reasons()).toEqual([notMade("made", 3000)]);
   last = 40_000;
   await move(made, 3000);
@@ -143,7 +143,7 @@ test("a view that is being built is not ready, but a view that is only behind is
   isEmptied = false;
   expect(await reasons()).toEqual([notMade("made", last)]);
   await views.drop(behind.name);
-  expect(await reasons()).toEqual([expect.stringContaining("Not there: behind. "), notMade("made", last)]);
+  expect(await reasons()).toEqual([expect.stringContaining("Missing: behind. "), notMade("made", last)]);
   await views.open(behind);
   expect(await reasons()).toEqual([notMade("made", last), notMade("behind", last)]);
 });

@@ -58,13 +58,13 @@ export const createReadiness = (dependencies: ReadinessDependencies): Readiness 
   };
 };
 
-const LOG_SILENT = "The event log does not say in time where it ends.";
+const LOG_SILENT = "The event log did not report its end in time.";
 
 const logTroubles = ({ connection, watches, keyBucket }: ReadinessDependencies): readonly Trouble[] => {
   if (!connection.isConnected()) return [blocking("broker_disconnected", "The broker is not connected.")];
   const keys = keyBucket.readiness();
   const staleS = Math.round((keys.kind === "stale" ? keys.ageMs : 0) / 1000);
-  const stale = `The keys were last known to be complete ${staleS} s ago.`;
+  const stale = `The keys were last confirmed ${staleS} s ago.`;
   return [
     ...watches.flatMap((watch) => watch.troubles()),
     ...only(keys.kind === "stale", blocking("keys_incomplete", stale)),
@@ -73,7 +73,7 @@ const logTroubles = ({ connection, watches, keyBucket }: ReadinessDependencies):
 };
 
 const OTHERS =
-  "a process of another version of Prooftrail, or with other rules of obligations, has made it again. End this one, or start it again where it is to stay.";
+  "a process of another version of Prooftrail, or with other obligation rules, rebuilt it. Stop this process, or restart it if it is to stay.";
 
 const viewTroubles = async (dependencies: ReadinessDependencies): Promise<readonly Trouble[]> => {
   const { log, views, projections, viewReadiness } = dependencies;
@@ -81,11 +81,11 @@ const viewTroubles = async (dependencies: ReadinessDependencies): Promise<readon
     const { positions, missing, others } = await standing(views, projections, viewReadiness.older);
     const last = await log.lastSequence();
     const troubles = others.map((name) =>
-      blocking("views_missing", `The view ${name} is not there as this process has it: ${OTHERS}`),
+      blocking("views_missing", `The view ${name} no longer belongs to this process: ${OTHERS}`),
     );
     viewReadiness.forget(missing);
     if (missing.length > 0)
-      troubles.push(blocking("views_missing", `Not there: ${missing.join(", ")}. ${VIEWS_MISSING}`));
+      troubles.push(blocking("views_missing", `Missing: ${missing.join(", ")}. ${VIEWS_MISSING}`));
     const unmadeReasons = await viewReadiness.look(
       new Map(positions.map(({ name, position }) => [name, position])),
       last,
@@ -148,18 +148,18 @@ export const workTroubles = async (work: Work): Promise<readonly Trouble[]> => {
     ...late(
       roundMs > MONITOR_ROUND_MS_MAX,
       "monitor_late",
-      `The monitor has not read the whole log for ${Math.round(roundMs / 3_600_000)} hours.`,
+      `The monitor has not read the whole log in ${Math.round(roundMs / 3_600_000)} hours.`,
     ),
     ...late(
       since(failing?.since) > MONITOR_FAILING_MS_MAX,
       "monitor_cannot_read",
-      `The monitor could not read since ${failing?.since.toISOString()}: ${failing?.detail}.`,
+      `The monitor has been unable to read since ${failing?.since.toISOString()}: ${failing?.detail}.`,
     ),
     ...late(copy !== undefined, "heads_copy_unavailable", copy ?? ""),
     ...late(
       stalledMs >= OTHER_STALL_MS_MAX,
       "counts_not_kept",
-      `No count of acknowledged events was stored for ${Math.round(stalledMs / 1000)} s.`,
+      `Storing counts of acknowledged events has failed for ${Math.round(stalledMs / 1000)} s.`,
     ),
   ];
 };

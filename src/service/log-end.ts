@@ -1,6 +1,6 @@
 /**
- * Whether the log still has the end that is known of it: what the views have seen, and what the heads in HEADS_COPY cover. An older copy of the
- * log that was put back lacks both. Nothing is acknowledged into such a log: its records would take the places of those that are lost.
+ * Whether the log still has its known end: what the views have seen, and what the heads in HEADS_COPY cover. A log restored from an older copy
+ * lacks both. Nothing is acknowledged into it: new records would take the places of the lost ones.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { AWAY_RETRY_MS, LOG_END_MS, READINESS_PART_MS_MAX } from "../limits.ts";
@@ -18,7 +18,7 @@ const CONFIRM_MS = 500;
 
 export type LogEnd = ReturnType<typeof watchLogEnd>;
 
-/** Looks again and again until it is disposed, and at once after a reconnect: the broker may have come back with another log. */
+/** Looks repeatedly until it is disposed, and at once after a reconnect: the broker may have come back with another log. */
 export const watchLogEnd = (dependencies: {
   readonly connection: Pick<BrokerConnection, "isConnected" | "onChange">;
   /** Why the views are not of this log. Rejects if log or views do not answer. */
@@ -40,7 +40,7 @@ export const watchLogEnd = (dependencies: {
     ...ofViews.map((reason) => blocking("views_ahead", reason)),
   ];
   const isBehind = (): boolean => known().length > 0;
-  /** Views that are away, or a log that does not answer, tell nothing new. Views may be away for long, and events are taken meanwhile. */
+  /** Views that are away, or a log that does not answer, change nothing. Views may be away for long; events are accepted meanwhile. */
   const ask = async () => {
     const [views = ofViews, copy] = await Promise.all([
       inTime(viewReasons(), READINESS_PART_MS_MAX),
@@ -56,7 +56,7 @@ export const watchLogEnd = (dependencies: {
     const asked = epoch;
     let seen = await ask();
     if (!isBehind() && (seen.views.length > 0 || seen.copy)) {
-      // Nothing is taken until that is clear.
+      // Nothing is accepted until that is clear.
       isKnown = false;
       await delay(CONFIRM_MS);
       seen = await ask();
@@ -67,8 +67,8 @@ export const watchLogEnd = (dependencies: {
     const detail = known().map(sentences).join(" ");
     if (detail === told) return;
     told = detail;
-    if (detail === "") logger.info("the log has the end that is known of it again");
-    else logger.error("the log may have lost its end or be another one, nothing is taken", { detail });
+    if (detail === "") logger.info("the log has its known end again");
+    else logger.error("the log may have lost its end or be another log, nothing is accepted", { detail });
   };
   const running = new AsyncDisposableStack();
   running.use(
@@ -82,7 +82,7 @@ export const watchLogEnd = (dependencies: {
   return {
     troubles: () => [...only(!isKnown, blocking("log_end_unknown", END_UNKNOWN)), ...known()],
     isBehind,
-    /** Whether the end was looked at since the broker was last connected. */
+    /** Whether the end was checked since the broker last connected. */
     isKnown: () => isKnown,
     /** Looks now. Never rejects. */
     look,
@@ -102,18 +102,18 @@ export const troubleOfCopy = async (
     const seen =
       last < end.sequence
         ? `The log ends at record ${last}, and heads in HEADS_COPY cover it up to record ${end.sequence}`
-        : `Heads in HEADS_COPY cover another record ${end.sequence} than the log holds`;
+        : `Heads in HEADS_COPY cover a different record ${end.sequence} than the log holds`;
     return blocking(
       "heads_not_reached",
-      `${seen}: it lost its end or is another one.`,
-      "Bring back the log that has it. If it is lost for good, accept that: prooftrail restore accept --reason …",
+      `${seen}: it lost its end or is another log.`,
+      "Restore the log that has it. If it is lost for good, accept that: prooftrail restore accept --reason …",
     );
   } catch (error) {
     if (!(error instanceof DamagedHeadsError)) throw error;
     return blocking(
       "heads_copy_unavailable",
       `${error.message}.`,
-      "Bring this file back from a copy of the folder. If there is none, see that the log is the newest one that you have, and move the file out of the folder: the heads that only it holds are given up.",
+      "Restore this file from a copy of the folder. If there is none, check that the log is the newest one you have, and move the file out of the folder: this gives up the heads that only it holds.",
     );
   }
 };
@@ -127,5 +127,4 @@ const holds = async (
   return message !== undefined && recordHash(message.payload) === record;
 };
 
-export const END_UNKNOWN =
-  "Whether the event log still has the end that is known of it was not checked since the broker was connected.";
+export const END_UNKNOWN = "The end of the event log has not been checked since the broker connected.";

@@ -14,19 +14,19 @@ import { blocking, type Trouble } from "./health-reasons.ts";
 const RESTART_IN_CLUSTER =
   "If the disk of its broker was full, free space and restart that broker, one at a time and only while the others run.";
 const RESTART_ALONE =
-  "If its disk was full, free space, end the broker with SIGKILL and start it: ended in order it can leave a hole in the log.";
-const RESTARTED = "If its disk is full, free space: then its broker is restarted automatically.";
+  "If its disk was full, free space, kill the broker with SIGKILL and start it: a clean stop can leave a hole in the log.";
+const RESTARTED = "If its disk is full, free space: its broker then restarts automatically.";
 
 export const keepStoring = (dependencies: {
   /** Name of the stream for people: `The event log`. */
   readonly stream: string;
-  /** The current row of failures. */
+  /** The current series of failures. */
   readonly stall: StallReport["stall"];
   /** Whether something that was sent has no answer yet. */
   readonly isAwaited?: () => boolean;
   /** The settings by which the stream may refuse everything. */
   readonly refusal?: () => string | undefined;
-  /** A row of failures that lasts this long is a stall. */
+  /** A series of failures that lasts this long is a stall. */
   readonly msMax: number;
   readonly ownBroker: OwnBroker | undefined;
   /** The last broker of a cluster must not be ended: it holds a copy of the log. */

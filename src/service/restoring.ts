@@ -1,4 +1,4 @@
-/** Accepting a log that lost its end: what is known of it in HEADS_COPY is given up, and the log of SYSTEM_TENANT says so. */
+/** Accepts a log that lost its end: gives up what HEADS_COPY knows of it, and records that in the log of SYSTEM_TENANT. */
 import { hash } from "node:crypto";
 import type { Recorder } from "../access/administration/recorder.ts";
 import { SYSTEM_TENANT } from "../access/tenant.ts";
@@ -37,7 +37,7 @@ export const createAcceptRestore =
     if (known.end === undefined) return { kind: "not_behind" };
     const position = await trees.position();
     const last = await log.lastSequence();
-    // What the log still holds is told from the trees of its views.
+    // The trees of its views show what the log still holds.
     if (position !== last) return { kind: "view_behind" };
     const { heads, lost } = await compare(parts, known.heads);
     const before = headsText(known, true);
@@ -54,7 +54,7 @@ export const createAcceptRestore =
       action: { type: "system.restored", tenant: SYSTEM_TENANT, details },
       work: async (sequence) => {
         const message = await log.read(sequence);
-        if (!message) return { kind: "unavailable", detail: "the log does not give the record of it back" };
+        if (!message) return { kind: "unavailable", detail: "the log does not return the record of it" };
         await folder.replace({ end: { sequence, record: recordHash(message.payload) }, heads, before });
         return { kind: "written" };
       },

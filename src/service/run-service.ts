@@ -17,7 +17,7 @@ export const runService = async (options: {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Log lines for a person. */
   readonly isPretty: boolean;
-  /** Says that the service is up; by default the banner does. */
+  /** Reports that the service is up; by default the banner does. */
   readonly announce?: (service: Service) => Promise<void>;
 }): Promise<void> => {
   const read = readConfig(options.environment);
@@ -40,7 +40,7 @@ const run = async (
   const startedAt = performance.now();
   const logger = createLogger({ level: config.logLevel, pretty: isPretty });
   for (const detail of misspeltSettings(environment))
-    logger.warn("a variable has nearly the name of a setting", { detail });
+    logger.warn("a variable may be a misspelt setting", { detail });
   let service: Service | undefined;
   let isStopping = false;
   const stop = (signal: string): void => {
@@ -79,7 +79,7 @@ const stopInTime = async (service: Service, logger: Logger): Promise<void> => {
 const reasonFor = (error: unknown, { dataDir }: Config): string => {
   if (error instanceof RefusedError) return error.message;
   if (isAboutFileIn(dataDir, error))
-    return `${error.message}. This is in DATA_DIR, ${dataDir}: have all of it belong to the user that runs the service, and move away what is not the service's.`;
+    return `${error.message}. This is in DATA_DIR, ${dataDir}: the user that runs the service must own all of it; move away what is not the service's.`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };
 

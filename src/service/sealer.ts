@@ -74,7 +74,7 @@ const startSealing = (parts: Parts, keys: KeyRing) => {
     }),
   );
   let levelAt = now().getTime();
-  /** At most since all of it was sealed when somebody last asked: trees that are rebuilt begin with old records. */
+  /** Counted at most from when all was last seen sealed: trees that are rebuilt begin with old records. */
   return async (): Promise<number> => {
     const end = await log.lastSequence();
     const through = sealer.sealedThrough();
@@ -92,7 +92,7 @@ const copyIn = (folder: HeadsFolder, log: LogReader): HeadsCopy => ({
   problem: async () => (await troubleOfCopy(log, folder))?.detail,
   keep: async (notes, sequence) => {
     const message = await log.read(sequence);
-    if (!message) throw new LogUnavailableError(`The log does not give back the record ${sequence}.`);
+    if (!message) throw new LogUnavailableError(`The log does not return the record ${sequence}.`);
     const heads = new Map([...notes].map(([tenant, note]) => [tenant, { note, extensions: [] }]));
     await folder.add({ end: { sequence, record: recordHash(message.payload) }, heads });
   },
@@ -102,7 +102,7 @@ export const STRANGERS =
   "none of the signing keys in CHECKPOINT_KEY, or else in DATA_DIR/checkpoint.key, has signed here, and others have";
 
 export const KEEP_THE_OLD_KEY =
-  "Was the key replaced without keeping the old one, or is it that of another installation? Put the old key back, or public: and its line of GET /v1/log/key below the new one";
+  "Was the key replaced without keeping the old one, or is it another installation's? Restore the old key, or add public: and its line of GET /v1/log/key below the new one";
 
 const startMonitoring = (parts: Parts, keys: KeyRing) => {
   const { config, log, views, checkpoints, logger, metrics, now, stack } = parts;

@@ -68,7 +68,7 @@ export const SETTINGS = {
     pattern: NATS,
     isValid: (urls) => urls.split(",").every(isServerUrl),
     description:
-      "NATS server or servers (2.12.1 or newer, with JetStream), separated by commas; with `tls://` only connections with TLS are used. Unset: a broker of our own as a child process.",
+      "NATS server or servers (2.12.1 or newer, with JetStream), separated by commas; with `tls://` only connections with TLS are used. Unset: our own broker as a child process.",
     expects: NATS_EXPECTS,
   },
   NATS_PROVISION_URL: {
@@ -88,26 +88,26 @@ export const SETTINGS = {
   DATABASE_URL: {
     pattern: "^postgres(ql)?://[^\\s]+$",
     description:
-      "PostgreSQL database for the views alone (encoding UTF8), whose user may make tables. Each process takes five connections, and one for each evidence bundle that it makes; one of these stays open. Unset: SQLite in DATA_DIR, for one machine.",
+      "PostgreSQL database for the views alone (encoding UTF8), whose user may create tables. Each process takes five connections, and one for each evidence bundle that it builds; one of these stays open. Unset: SQLite in DATA_DIR, for one machine.",
     expects: "postgres://user:password@host:port/database",
   },
   ADMIN_API_KEY: {
     pattern: ADMIN_KEY_PATTERN,
     description:
-      "The admin key, 16 to 256 visible ASCII characters. Unset: made on the first start, shown once and only in a terminal, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: replaces the earlier key, whose copy there is removed, and stays valid when it is left out again.",
+      "The admin key, 16 to 256 visible ASCII characters. Unset: created on the first start, shown once and only in a terminal, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: replaces the earlier key, whose copy there is removed, and stays valid when it is left out again.",
     expects: "16 to 256 visible ASCII characters",
   },
   API_KEY_PREFIX: {
     pattern: API_KEY_PREFIX.source,
     description:
-      "What new keys begin with, for client libraries that take only keys with a prefix of their own, for example `JUN_live_`. Earlier keys go on working.",
+      "What new keys begin with, for client libraries that take only keys with a prefix of their own, for example `JUN_live_`. Earlier keys keep working.",
     default: API_KEY_PREFIX_DEFAULT,
     expects: "up to 32 letters, digits and underscores, with a letter first and an underscore last",
   },
   TENANT_RATE_LIMIT: {
     pattern: `^${RATE}(?:,${RATE})?$`,
     description:
-      "What all keys of a tenant may send together, whoever made them: requests per second, and after a comma events per second, for example `100` or `100,5000`. The admin key does not count. Unset: no limit but those of the keys.",
+      "What all keys of a tenant may send together, whoever created them: requests per second, and after a comma events per second, for example `100` or `100,5000`. The admin key does not count. Unset: only the keys have limits.",
     expects: `one or two whole numbers from 1 to ${KEY_RATE_PER_SECOND_MAX} with a comma between them, such as 100 or 100,5000`,
   },
   ROLES: {
@@ -119,8 +119,7 @@ export const SETTINGS = {
   },
   LOG_LEVEL: {
     pattern: `^(?:${LOG_LEVELS.join("|")})$`,
-    description:
-      "Least important lines that are printed: `debug`, `info`, `warn` or `error`; `silent` prints none.",
+    description: "Lowest level that is printed: `debug`, `info`, `warn` or `error`; `silent` prints none.",
     default: "info",
     expects: `one of ${LOG_LEVELS.join(", ")}`,
   },
@@ -146,14 +145,14 @@ export const SETTINGS = {
   CHECKPOINT_KEY: {
     pattern: `^${KEY_RING_ENTRY}([\\s,]+${KEY_RING_ENTRY})*$`,
     description:
-      "What signs tree heads: 64 hex digits, the seed of an Ed25519 key. Several are separated by commas, 50 at most, and all sign. `public:` with an old key's public key, in hex or as `GET /v1/log/key` gives it, keeps its signatures verifiable. Unset: made on the first start, in DATA_DIR/checkpoint.key.",
+      "What signs tree heads: 64 hex digits, the seed of an Ed25519 key. Several are separated by commas, 50 at most, and all sign. `public:` with an old key's public key, in hex or as `GET /v1/log/key` gives it, keeps its signatures verifiable. Unset: created on the first start, in DATA_DIR/checkpoint.key.",
     expects:
       "64 hex digits in lower case, or public: and a public key, as 64 hex digits or as GET /v1/log/key gives it, separated by commas",
   },
   HEADS_COPY: {
     pattern: "^[^\\u0000]+$",
     description:
-      "Folder outside DATA_DIR, on another disk or a mount of object storage, to which every signed tree head is written before it is published; the same for each process with the role `api` or `sealer`. A log that does not reach these heads, as after an older copy was put back, is neither signed nor written until that is accepted.",
+      "Folder outside DATA_DIR, on another disk or a mount of object storage, to which every signed tree head is written before it is published; the same for each process with the role `api` or `sealer`. A log that does not reach these heads, as after an older copy was restored, is neither signed nor written until that is accepted.",
     expects: "a path outside DATA_DIR",
   },
   SERVICE_NAME: {
@@ -179,13 +178,13 @@ export const SETTINGS = {
   EXTRA_EVENT_TYPES: {
     pattern: list(EXTRA_EVENT_TYPE),
     description:
-      "Event types beside the 32 documented ones, separated by commas, for example `sdk.heartbeat`; none of the groups `system` and `legacy`.",
+      "Event types besides the 32 documented ones, separated by commas, for example `sdk.heartbeat`; none of the groups `system` and `legacy`.",
     expects:
       "types such as sdk.heartbeat: one or two words in lower snake case joined by a dot, separated by commas without spaces, none of the groups system and legacy, which Prooftrail keeps for its own events and for types of one word",
   },
   EXTRA_EVENT_ID_PREFIXES: {
     pattern: list(EXTRA_EVENT_ID_PREFIX),
-    description: "Prefixes of event_id beside `evt_`, separated by commas, for example `obj_,rev_`.",
+    description: "Prefixes of event_id besides `evt_`, separated by commas, for example `obj_,rev_`.",
     expects:
       "prefixes such as obj_, in lower case with an underscore at the end, separated by commas without spaces",
   },
@@ -204,14 +203,14 @@ export const SETTINGS = {
   OIDC_CLIENT_SECRET: {
     pattern: "^[!-~]{16,512}$",
     description:
-      "Secret of this service at the provider. It also seals the sessions, so another secret ends them, and all processes need the same.",
+      "Secret of this service at the provider. It also seals the sessions, so changing it ends them, and all processes need the same.",
     expects: "16 to 512 visible ASCII characters",
   },
   OIDC_REDIRECT_URI: {
     pattern: `^${ADDRESS.replace("(?:/[^\\s?#]*)?", "(?:/[^\\s?#]+)?")}${CALLBACK_PATH}$`,
     isValid: URL.canParse,
-    description: `Where the provider sends the browser back to: the address of the console as browsers see it, with \`${CALLBACK_PATH}\` behind it. The provider must know it.`,
-    expects: `the address of the console with ${CALLBACK_PATH} behind it, such as https://audit.example${CALLBACK_PATH}, with http:// only on this machine`,
+    description: `Where the provider sends the browser back to: the address of the console as browsers see it, followed by \`${CALLBACK_PATH}\`. The provider must know it.`,
+    expects: `the address of the console followed by ${CALLBACK_PATH}, such as https://audit.example${CALLBACK_PATH}, with http:// only on this machine`,
   },
   OIDC_ROLES_CLAIM: {
     pattern: "^\\S{1,255}$",

@@ -51,7 +51,7 @@ export const keepStreams = (
       throw new Error(problem);
     }
   };
-  const onFailed = (): void => keeper.logger.error("the streams are not right", { detail: problem ?? "" });
+  const onFailed = (): void => keeper.logger.error("the streams are wrong", { detail: problem ?? "" });
   const restMs = (): number => (problem === undefined ? RIGHT_REST_MS : AWAY_RETRY_MS);
   stack.use(loop({ look, onFailed, restMs, connection }));
   // A stop does not wait for a broker that is silent.
@@ -66,13 +66,13 @@ const describe = (result: Exclude<Reconciliation, { kind: "agreed" }>): string =
     case "unavailable":
       return `The streams could not be checked: ${result.detail}.`;
     case "forbidden":
-      return "The NATS user that streams are made with may not make them. Set NATS_PROVISION_URL to the same server with the provisioner's user of streams/permissions.ts.";
+      return "The NATS user for creating streams may not create them. Set NATS_PROVISION_URL to the same server with the provisioner's user of streams/permissions.ts.";
     case "no_jetstream":
-      return "No NATS server answers for JetStream. Put a jetstream block into its configuration, or set NATS_URL, and NATS_PROVISION_URL where it is set, to a server that has one.";
+      return "No NATS server answers for JetStream. Add a jetstream block to its configuration, or set NATS_URL, and NATS_PROVISION_URL if set, to a server that has one.";
     case "lost":
       return `The broker no longer has ${result.streams.join(", ")}, which it had before. ${BRING_BACK}`;
     case "no_cluster":
-      return `The NATS server is no cluster and cannot keep ${result.replicas} copies of each stream. Set STREAM_REPLICAS to 1, or NATS_URL to a cluster of at least ${result.replicas} servers.`;
+      return `The NATS server is not clustered and cannot keep ${result.replicas} copies of each stream. Set STREAM_REPLICAS to 1, or NATS_URL to a cluster of at least ${result.replicas} servers.`;
     case "no_room":
       return noRoom(result);
     case "refused":
@@ -82,7 +82,7 @@ const describe = (result: Exclude<Reconciliation, { kind: "agreed" }>): string =
 
 /** Advice about streams that were made once and are missing. */
 export const BRING_BACK =
-  "Nothing is made in its place, as that could destroy what is left of it. A server leaves out a stream that it cannot recover, on a full disk for one, and its log says why (ours: DATA_DIR/broker/nats-server.log). Free space and start the server again, or bring its store back from a copy.";
+  "Nothing is created in its place, as that could destroy what is left of it. A server leaves out a stream that it cannot recover, as on a full disk, and its log says why (ours: DATA_DIR/broker/nats-server.log). Free space and restart the server, or restore its store from a copy.";
 
 const noRoom = ({ storage, bytesReserved }: Extract<Reconciliation, { kind: "no_room" }>): string => {
   const isMemory = storage === "memory";

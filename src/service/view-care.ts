@@ -26,7 +26,7 @@ export interface ViewStatus {
   readonly dead_letters: number;
 }
 
-/** A record that a view could not take. */
+/** A record that a view could not process. */
 export type Letter = ReturnType<typeof letterOf>;
 
 /** The result of `verify`, under a name of this folder: src/cli may not import src/views. */
@@ -43,7 +43,7 @@ interface Watched {
   readonly signal: AbortSignal;
 }
 
-/** What the command line says of an error, and with which of its codes; undefined for a fault of ours. */
+/** What the command line says about an error, and its code; undefined for a fault of ours. */
 export const refusalIn = (error: unknown, config: Config) => {
   const ofFile = fileTrouble(error, config);
   if (error instanceof BrokerRefusedError || error instanceof LogUnavailableError)
@@ -90,7 +90,7 @@ export const openViewCare = async (config: Config) => {
   };
 };
 
-/** A view that was made by other rules has other rows, although nobody altered it. Checked before the log is read. */
+/** A view that was built by other rules has other rows, although nobody altered it. Checked before the log is read. */
 const refusalOf = async (
   views: Pick<ViewStore, "load">,
   projections: readonly Projection[],
@@ -103,7 +103,7 @@ const refusalOf = async (
   const other = projections.find(({ name, version }) => (versions.get(name) ?? version) !== version);
   return (
     other &&
-    `The view ${other.name} was made by another version of Prooftrail, or with other rules of obligations: use the program of the service, with its OBLIGATION_RULES_FILE and LATE_RECORD_GRACE.`
+    `The view ${other.name} was built by another version of Prooftrail, or with other obligation rules: use the program of the service, with its OBLIGATION_RULES_FILE and LATE_RECORD_GRACE.`
   );
 };
 

@@ -1,4 +1,4 @@
-/** Where the views are, the database of DATABASE_URL or a file of SQLite in DATA_DIR, and the rules by which they are made. */
+/** Where the views are, the database of DATABASE_URL or a file of SQLite in DATA_DIR, and the rules by which they are built. */
 import { readFile } from "node:fs/promises";
 import { readRules } from "../law/obligations/overrides.ts";
 import { RefusedError } from "../runtime/refused-error.ts";
@@ -63,8 +63,7 @@ export const openViews = async (parts: {
   const openOne = async (projection: Projection): Promise<void> => {
     const { code, version } = await openView(connected.views, projection);
     if (code === "older") older.set(projection.name, version);
-    if (code === "older" || code === "made_again")
-      logger.warn(REBUILT[code], { projection: projection.name });
+    if (code === "older" || code === "rebuilt") logger.warn(REBUILT[code], { projection: projection.name });
   };
   await waitAtStart("waiting for the database of the views", logger, async () => {
     for (const projection of connected.projections)
@@ -78,7 +77,7 @@ export const openViews = async (parts: {
 const OTHER_ROWS = "its rows are of another version of Prooftrail, or follow other rules of obligations";
 const REBUILT = {
   older: `a view is rebuilt from the log, and the old one is read meanwhile: ${OTHER_ROWS}`,
-  made_again: `a view is rebuilt from the log, and answers 503 until it is complete: ${OTHER_ROWS}`,
+  rebuilt: `a view is rebuilt from the log, and answers 503 until it is complete: ${OTHER_ROWS}`,
 };
 
 export const viewsRefused = (error: unknown, place: Place): RefusedError => {
@@ -106,26 +105,26 @@ export const fileTrouble = (error: unknown, place: Place): string | undefined =>
 /** Advice if the views cannot be read or written. */
 export const adviceAboutViews = (error: unknown): string => {
   if (isReadOnly(error))
-    return "See that the PostgreSQL of DATABASE_URL takes writes: one that follows another server does not, nor one that was set so, as some are when their disk is full. Views stand still until then; events are taken meanwhile, and nothing is lost.";
+    return "Check that the PostgreSQL of DATABASE_URL accepts writes: a standby does not, nor does a server set to read-only, as some are when their disk is full. Views do not move until then; events are still accepted, and nothing is lost.";
   if (lacksRight(error)) return MAKE_TABLES;
   return isAway(error)
-    ? `${REACH_DATABASE} Events are taken meanwhile, and nothing is lost.`
+    ? `${REACH_DATABASE} Events are still accepted, and nothing is lost.`
     : "Check DATABASE_URL or the file; the views can be rebuilt from the log.";
 };
 
 const REACH_DATABASE =
-  "See that DATABASE_URL names the database, its user and password, that PostgreSQL runs and has connections left, and that nobody holds its tables.";
+  "Check that DATABASE_URL names the database, its user and password, that PostgreSQL runs and has connections left, and that nobody locks its tables.";
 const MAKE_TABLES =
-  "Let its user make tables there: have it own the database (ALTER DATABASE … OWNER TO …), or be granted CREATE on the schema public. Tables that are there have to be its own too (REASSIGN OWNED BY … TO …).";
+  "Let its user create tables there: make it own the database (ALTER DATABASE … OWNER TO …), or grant it CREATE on the schema public. It must own the existing tables too (REASSIGN OWNED BY … TO …).";
 
 /** By the texts of SQLite (sqlite.org/rescode.html), because Deno gives no code when a connection is opened. */
 const adviceForFile = (detail: string, file: string): string => {
   if (/file is not a database|disk image is malformed/.test(detail))
-    return ` Views are made from the log: end what uses the file, remove it with ${file}-wal and ${file}-shm, and start again.`;
+    return ` Views are built from the log: stop what uses the file, remove it with ${file}-wal and ${file}-shm, and start again.`;
   if (/unable to open database file|attempt to write a readonly database/.test(detail))
     return ` ${BELONGS_TO_ITS_USER}`;
   // If there is no room for the file that processes share, it is an I/O error (measured).
   if (/disk is full|disk I\/O error|the disk has no room/.test(detail))
-    return " Where its disk is full, make room and start again: nothing is lost, as views are made from the log.";
-  return /database is locked/.test(detail) ? " Another process holds it: ask again when that is done." : "";
+    return " If its disk is full, free space and start again: nothing is lost, as views are built from the log.";
+  return /database is locked/.test(detail) ? " Another process locks it: try again when that is done." : "";
 };

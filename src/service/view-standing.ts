@@ -30,9 +30,9 @@ export const standing = async (
   return { positions, missing, others };
 };
 
-/** With wrong settings the views may belong to another installation, and making them again would destroy them. */
+/** With wrong settings the views may belong to another installation, and rebuilding them would destroy them. */
 export const OF_ONE_LOG =
-  "See that DATA_DIR, NATS_URL and DATABASE_URL are of one installation. Then bring the log back, or make these views again where it is to go on as it is.";
+  "Check that DATA_DIR, NATS_URL and DATABASE_URL are of one installation. Then restore the log, or rebuild these views to continue with it as it is.";
 
 export const beyondLog = (names: readonly string[], position: Sequence, end: Sequence): string =>
   `${names.length === 1 ? "The view" : "The views"} ${names.join(", ")} ${names.length === 1 ? "has" : "have"} ${seenBeyond(position, end)}`;
@@ -46,7 +46,7 @@ export const viewsNotOfLog = async (parts: {
 }): Promise<readonly string[]> => {
   const { views, log, projections, older } = parts;
   const seen = await standing(views, projections, older).catch((error: unknown) => {
-    // They will be made from this log.
+    // They will be built from this log.
     if (error instanceof ViewsMissingError) return { positions: [] };
     throw error;
   });

@@ -17,7 +17,7 @@ export const createMetrics = () => {
     watch: createWatches(registers),
     buildInfo: gaugesIn(registers)(
       "prooftrail_build_info",
-      "Always 1: the version of Prooftrail and what runs it.",
+      "Always 1: the version of Prooftrail and its runtime.",
       "version",
       "runtime",
     ),
@@ -106,7 +106,7 @@ const createLogMetrics = (registers: Registry[]) => {
   const outcomes = { appended: 0, duplicate: 0, refused: 0, unknown: 0 };
   new Counter({
     name: "prooftrail_append_outcomes_total",
-    help: "Records by what became of them: appended, duplicate, refused, unknown.",
+    help: "Records by outcome: appended, duplicate, refused, unknown.",
     labelNames: ["outcome"],
     registers,
     collect() {
@@ -127,11 +127,11 @@ const createLogMetrics = (registers: Registry[]) => {
     }),
     unknownFields: counter(
       "prooftrail_unknown_fields_total",
-      "Members of events that have no meaning here; kept, and answered with a warning.",
+      "Unknown members of events; stored, and answered with a warning.",
     ),
     administrativeActions: counter(
       "prooftrail_administrative_actions_total",
-      "Administrative actions by event type and outcome: done; refused, because the log did not take the event; failed, after it had.",
+      "Administrative actions by event type and outcome: done; refused, because the log did not accept the event; failed, after it had.",
       "event_type",
       "outcome",
     ),
@@ -143,17 +143,17 @@ const createViewMetrics = (registers: Registry[]) => {
   return {
     projectionRecords: counter(
       "prooftrail_projection_records_total",
-      "Records a projection has taken.",
+      "Records a projection has processed.",
       "projection",
     ),
     projectionPosition: gauge(
       "prooftrail_projection_position",
-      "Sequence of the last record that a projection has taken. How far it is behind: prooftrail_log_last_sequence less this.",
+      "Sequence of the last record that a projection has processed. How far it is behind: prooftrail_log_last_sequence minus this.",
       "projection",
     ),
     deadLetters: counter(
       "prooftrail_dead_letters_total",
-      "Records that a projection could not take; see the dead-letter view.",
+      "Records that a projection could not process; see the dead letters.",
       "projection",
     ),
     projectionAlarms: counter(
@@ -173,11 +173,11 @@ const createViewMetrics = (registers: Registry[]) => {
     ),
     dutiesPosition: gauge(
       "prooftrail_duties_position",
-      "Sequence up to which what became of obligations was told; a projection's position is how far it could be.",
+      "Sequence up to which transitions of obligations are published; at most a projection's position.",
     ),
     reconciledHours: counter(
       "prooftrail_reconciled_hours_total",
-      "Hours of tenants held against what was acknowledged, by state: balanced, more_stored, not_counted, refused, missing_in_log, not_projected. The last three are alarms.",
+      "Hours of tenants compared with what was acknowledged, by state: balanced, more_stored, not_counted, refused, missing_in_log, not_projected. The last three are alarms.",
       "tenant",
       "state",
     ),
@@ -199,14 +199,14 @@ const createProofMetrics = (registers: Registry[]) => {
   const [counter, gauge] = [countersIn(registers), gaugesIn(registers)];
   const monitorRound = gauge(
     "prooftrail_monitor_round_timestamp_seconds",
-    "When the monitor had last read the whole log, in seconds since 1970.",
+    "When the monitor last finished reading the whole log, in seconds since 1970.",
   );
   // No value, and not 1970, before the first round.
   monitorRound.remove({});
   return {
     sealOutcomes: counter(
       "prooftrail_seals_total",
-      "Looks at trees that grew, by what became of them: sealed, current, view_behind, overtaken, refused. The last is an alarm.",
+      "Looks at trees that grew, by outcome: sealed, current, view_behind, overtaken, refused. The last is an alarm.",
       "outcome",
     ),
     monitorAlarms: counter(
@@ -216,7 +216,7 @@ const createProofMetrics = (registers: Registry[]) => {
     ),
     monitorPosition: gauge(
       "prooftrail_monitor_position",
-      "Sequence up to which the trees were computed again from the log.",
+      "Sequence up to which the trees were recomputed from the log.",
     ),
     monitorRound,
   };
@@ -230,13 +230,13 @@ interface Sample {
 /** Called whenever metrics are read. If it gives undefined, the last known values stay. */
 type Asked = () => Promise<readonly Sample[] | undefined>;
 
-/** Not ready from the first moment: a process that waits for its broker or the database of its views serves nobody. */
+/** Not ready at first: a process that waits for its broker or the database of its views serves nobody. */
 const FROM_THE_START: Readonly<Record<string, readonly Sample[] | undefined>> = {
   prooftrail_ready: [{ value: 0 }],
   prooftrail_health_reason: [{ labels: { reason: "starting" }, value: 1 }],
 };
 
-/** Values that are found out when somebody reads them: each takes the function that finds them out. */
+/** Values that are computed when somebody reads them: each takes the function that computes them. */
 const createWatches = (registers: Registry[]) => {
   const watch = (name: string, help: string, ...labelNames: string[]) => {
     let ask: Asked = async () => FROM_THE_START[name];
@@ -263,7 +263,7 @@ const createWatches = (registers: Registry[]) => {
   return {
     ready: watch(
       "prooftrail_ready",
-      "1 where GET /health/ready says that this instance can serve, 0 where it names a reason. 0 for minutes is an alarm: ask there.",
+      "1 where GET /health/ready says that this instance can serve, 0 where it names a reason. 0 for minutes is an alarm: see there.",
     ),
     healthReason: watch(
       "prooftrail_health_reason",
@@ -280,7 +280,7 @@ const createWatches = (registers: Registry[]) => {
     ),
     projectionLag: watch(
       "prooftrail_projection_lag_seconds",
-      "Age of the oldest record that a projection has not taken; 0 if it has taken all.",
+      "Age of the oldest record that a projection has not processed; 0 if there is none.",
       "projection",
     ),
     unsealedAge: watch(
@@ -299,7 +299,7 @@ const createWatches = (registers: Registry[]) => {
     ),
     brokerStored: watch(
       "prooftrail_broker_stored_bytes",
-      "Bytes that streams take in the account of the broker, by storage: memory, disk.",
+      "Bytes that streams use in the account of the broker, by storage: memory, disk.",
       "storage",
     ),
     brokerReserved: watch("prooftrail_broker_reserved_bytes", "Bytes that streams reserve there.", "storage"),

@@ -124,6 +124,6 @@ test("the advice depends on what is limited: the sandbox has no key with a highe
   expect(await adviceOf(ofSandbox)).toMatchObject({
     code: "rate_limited",
     detail: expect.stringContaining("100 requests per minute"),
-    advice: "Wait a minute: the sandbox takes 100 requests of a client per minute. Retry after 30 s.",
+    advice: "Wait a minute: the sandbox accepts 100 requests per client and minute. Retry after 30 s.",
   });
 });

@@ -135,7 +135,7 @@ describe("wrong use ends with exit code 2 and says what was meant", () => {
     },
     { args: ["events", "list", "--limit", "01"], says: ["Give a whole number, 1 or more.", "--limit"] },
     { args: ["events", "list", "--limit", "0"], says: ["Give a whole number, 1 or more.", "--limit"] },
-    { args: ["events", "list", "--limit", "3", "--limit", "4"], says: ["It stands twice", "--limit"] },
+    { args: ["events", "list", "--limit", "3", "--limit", "4"], says: ["Given twice", "--limit"] },
     { args: ["events", "list", "--tag", "team"], says: ["Give a tag as key=value.", "--tag"] },
     {
       args: ["keys", "create"],

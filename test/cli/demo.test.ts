@@ -232,6 +232,6 @@ test("a folder of something else is refused, and nothing in it changes", async (
   await mkdir(other);
   await writeFile(join(other, "views.sqlite"), "mine");
   const refused = await runCli(["demo", "--data-dir", other]);
-  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("something else than a demo") });
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("something other than a demo") });
   expect(readFileSync(join(other, "views.sqlite"), "utf8")).toBe("mine");
 });

@@ -64,7 +64,7 @@ test.skipIf(isRoot && !canBeBound)(
     const said = `${file}-shm cannot be written: EACCES`;
     const started = run("serve", "--port", "0");
     expect([started.status, started.stderr]).toEqual([1, expect.stringContaining(said)]);
-    expect(started.stderr).toContain("belong to the user that runs the service");
+    expect(started.stderr).toContain("The user that runs the service must own it");
     expect(run("doctor").stdout).toContain(`failed     views            ${said}`);
   },
 );
@@ -481,7 +481,7 @@ describe("the file of an export", () => {
     const path = join(folder, "events.ndjson");
     await using exports = exporting(() => writeFileSync(path, "his\n"));
     const { code, err } = await exports.take(folder, "events.ndjson");
-    expect([code, err]).toEqual([2, expect.stringContaining("events.ndjson is there already.")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("events.ndjson already exists.")]);
     expect([readFileSync(path, "utf8"), readdirSync(folder)]).toEqual(["his\n", ["events.ndjson"]]);
     expect((await exports.take(folder, "events.ndjson", "--force")).code).toBe(0);
     expect([readFileSync(path, "utf8"), readdirSync(folder)]).toEqual(['{"n":1}\n', ["events.ndjson"]]);

@@ -77,7 +77,7 @@ describe("input", () => {
       'line 4 (evt_some_2): The event has one problem; see errors. (invalid_event)\n  /event_type: event_type is not a known type: did you mean "asset.created"?\n',
     );
     expect(told.err).toContain(
-      'line 5: /risk_teir: Kept as sent, but it has no meaning here: did you mean "risk_tier"? (told once)\n',
+      'line 5: /risk_teir: Kept as sent, but it has no meaning here: did you mean "risk_tier"? (shown once)\n',
     );
 
     const kept = await send(["some.ndjson", "--rejected", "rejected.ndjson", "--json", "--quiet"]);
@@ -256,7 +256,7 @@ describe("an import that is interrupted", () => {
       url: service.url.replace("127.0.0.1", "localhost"),
     });
     expect(elsewhere.code).toBe(2);
-    expect(elsewhere.err).toContain("a.resume is of an import to");
+    expect(elsewhere.err).toContain("a.resume belongs to an import to");
     const none = await send(["a.ndjson", "--resume", "b.ndjson"]);
     expect(none.err).toContain("b.ndjson is there, and is no resume point.");
     await file("c.resume", read("a.resume").replace(/"line":\d+/, '"line":-1'));

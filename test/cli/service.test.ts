@@ -95,7 +95,7 @@ describe("keys", () => {
     const before = (await service.call("/v1/keys")).json.data.length;
     const { code, err } = await cli(["keys", "create", "--scope", "events:read", "--save", "taken.key"]);
     expect(code).toBe(2);
-    expect(err).toContain("taken.key cannot be made");
+    expect(err).toContain("taken.key cannot be created");
     expect(readFileSync(join(folder, "taken.key"), "utf8")).toBe("kept");
     expect((await service.call("/v1/keys")).json.data).toHaveLength(before);
   });
@@ -258,7 +258,7 @@ describe("export and evidence", () => {
     expect(readFileSync(join(folder, "bot.ndjson"), "utf8").split("\n")).toHaveLength(116);
     const again = await cli(["export", "--output", "bot.ndjson", "--json"]);
     expect(again.code).toBe(2);
-    expect(JSON.parse(again.err)).toMatchObject({ detail: "bot.ndjson is there already." });
+    expect(JSON.parse(again.err)).toMatchObject({ detail: "bot.ndjson already exists." });
     const csv = await cli("export --asset-id exact --format csv --output exact.csv --json".split(" "));
     expect(JSON.parse(csv.out)).toMatchObject({ data: { path: "exact.csv", events: 1 } });
   });
@@ -278,12 +278,10 @@ describe("export and evidence", () => {
     const piped = await cli(["export", ...url]);
     broken.close();
     expect(result.code).toBe(3);
-    expect(result.err).toContain(
-      "The service broke the transfer off before its end: the connection was closed.",
-    );
+    expect(result.err).toContain("The service broke off the transfer: the connection was closed.");
     expect(readdirSync(folder).filter((name) => /never|partial/.test(name))).toEqual([]);
     // A user who redirects output to a file has a part of it there.
-    expect(piped).toMatchObject({ code: 3, err: expect.stringContaining("written so far is not all of it") });
+    expect(piped).toMatchObject({ code: 3, err: expect.stringContaining("written so far is incomplete") });
   });
 
   test("a bundle is fetched and verified, and an altered one is not valid", async () => {
@@ -314,7 +312,7 @@ test("serve runs the service with its options, and a signal ends it with exit co
   const { code, out } = await cli.ended();
   expect(code).toBe(0);
   expect(out).toContain('"msg":"stopped"');
-  expect(out).toContain("ROLESS is no setting, and ROLES is not set: was that meant?");
+  expect(out).toContain("ROLESS is not a setting: did you mean ROLES, which is unset?");
   const refused = await runCli(["serve", "--port", "http"], { cwd: folder });
   expect([refused.code, refused.err]).toEqual([
     2,
@@ -369,7 +367,7 @@ describe("doctor asks a service over HTTP", () => {
   };
 
   test("what the service warns of although it is ready is a warning of doctor", async () => {
-    const warnings = [{ id: "monitor_late", detail: "The monitor has not read the whole log for 50 hours." }];
+    const warnings = [{ id: "monitor_late", detail: "The monitor has not read the whole log in 50 hours." }];
     await using warning = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
@@ -417,7 +415,7 @@ describe("the machine of the service", () => {
     );
     const another = { ...(await beside()), CHECKPOINT_KEY: "02".repeat(32) };
     expect((await cli(["doctor"], { environment: another })).out).toMatch(
-      /^failed +signing keys +none of the signing keys in CHECKPOINT_KEY, .+\n +→ .*Put the old key back/m,
+      /^failed +signing keys +none of the signing keys in CHECKPOINT_KEY, .+\n +→ .*Restore the old key/m,
     );
     expect(data.checks.map(({ name }: { name: string }) => name)).toEqual([
       "settings",
@@ -446,7 +444,7 @@ describe("the machine of the service", () => {
     const empty = await cli(["doctor"], {
       environment: { PROOFTRAIL_URL: "http://127.0.0.1:1", DATADIR: "/srv" },
     });
-    expect(empty.out).toMatch(/^warning +settings +DATADIR is no setting, and DATA_DIR is not set/m);
+    expect(empty.out).toMatch(/^warning +settings +DATADIR is not a setting: did you mean DATA_DIR/m);
     expect(empty.out).toMatch(
       /^unchecked +broker, streams, views, disk\n +there is no folder \.\/data here/m,
     );
@@ -460,11 +458,11 @@ describe("the machine of the service", () => {
     const environment = { DATA_DIR: closed, PROOFTRAIL_URL: "http://127.0.0.1:1" };
     const checked = await cli(["doctor"], { environment });
     expect(checked.out).toMatch(
-      /^failed +folder +DATA_DIR \S+closed cannot be looked into: .+\n +→ Run it as the user/m,
+      /^failed +folder +DATA_DIR \S+closed cannot be read: .+\n +→ Run it as the user/m,
     );
     const status = await cli(["views", "status"], { environment });
     expect(status.code).toBe(2);
-    expect(status.err).toContain("cannot be looked into");
+    expect(status.err).toContain("cannot be read");
     // In a folder made beforehand, as by systemd, only the broker's folder is closed.
     const open = join(folder, "open");
     await mkdir(open);
@@ -472,10 +470,10 @@ describe("the machine of the service", () => {
     await writeFile(join(open, "views.sqlite"), "");
     const within = { ...environment, DATA_DIR: open };
     expect((await cli(["doctor"], { environment: within })).out).toMatch(
-      /^failed +folder +\S+open\/broker cannot be looked into: .+\n +→ Run it as the user/m,
+      /^failed +folder +\S+open\/broker cannot be read: .+\n +→ Run it as the user/m,
     );
     const refused = await cli(["views", "status"], { environment: within });
-    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("cannot be looked into")]);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("cannot be read")]);
   });
 
   test("doctor names a broker that lost its port file in a power failure", async () => {
@@ -487,7 +485,7 @@ describe("the machine of the service", () => {
     const environment = { DATA_DIR: dirname(broker), PROOFTRAIL_URL: "http://127.0.0.1:1" };
     const { code, out } = await cli(["doctor"], { environment });
     expect(code).toBe(1);
-    expect(out).toContain(`${join(broker, "port")} has no port of a broker`);
+    expect(out).toContain(`${join(broker, "port")} holds no broker port`);
     expect(out).toContain("Start the service: it runs the broker.");
   });
 
@@ -501,7 +499,7 @@ describe("the machine of the service", () => {
     });
     const rebuilt = await cli(["views", "rebuild", "assets"], { environment });
     expect(rebuilt.out).toBe(
-      `assets was rebuilt up to ${data.last_sequence}, with 0 dead letters, and took its place.\n`,
+      `assets was rebuilt up to ${data.last_sequence}, with 0 dead letters, and swapped in.\n`,
     );
     const verified = await cli(["views", "verify", "assets", "--json"], { environment });
     expect(JSON.parse(verified.out).data.views).toMatchObject([

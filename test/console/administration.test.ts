@@ -82,7 +82,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       if (names.some((name) => name.startsWith("Keys"))) return;
       for (const path of ["keys", "retention"]) {
         await openScreen(page, root + path);
-        await page.getByText("It is for the roles: Administrator.").waitFor();
+        await page.getByText("Roles with access: Administrator.").waitFor();
       }
       // The names of systems are asked for on every page, and missing ones are shown by their id.
       expect(
@@ -94,7 +94,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       await using opened = await signedIn({ name: "Ada", role: "admin" });
       const { page, complaints } = opened;
       await openScreen(page, `${root}keys`);
-      await page.getByRole("link", { name: "Make a key or a seat" }).click();
+      await page.getByRole("link", { name: "Create a key or a seat" }).click();
       await page.getByLabel("Name").fill("<b>Kim</b> & Söhne");
       await page.getByLabel("Role").selectOption("auditor");
       await page.getByLabel("Person").fill("j.kim@audit.example");
@@ -102,18 +102,18 @@ describe.skipIf(noBrowserReason !== undefined)(
       await page.getByLabel("From").fill("2026-03-01");
       await page.getByLabel("To").fill("2026-02-01");
       await page.getByLabel("Last day").fill("2020-01-01");
-      await page.getByRole("button", { name: "Make it" }).click();
+      await page.getByRole("button", { name: "Create" }).click();
       const invalid = page.locator("[aria-invalid=true]");
       await page.getByText("Please correct the fields above.").waitFor();
       expect(
         await invalid.evaluateAll((fields) => fields.map((field) => Reflect.get(field, "name"))),
       ).toEqual(["/covers/from"]);
       await page.getByLabel("To").fill("");
-      await page.getByRole("button", { name: "Make it" }).click();
+      await page.getByRole("button", { name: "Create" }).click();
       await page.locator('[name="/expires_at"][aria-invalid=true]').waitFor();
       await look(page, "make-seat-1280");
       await page.getByLabel("Last day").fill("2099-12-31");
-      await page.getByRole("button", { name: "Make it" }).click();
+      await page.getByRole("button", { name: "Create" }).click();
       const key = await page.getByLabel("The key", { exact: true }).inputValue();
       await look(page, "secret-1280");
       await page.getByRole("button", { name: "Copy" }).click();
@@ -207,7 +207,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       await page.getByRole("button", { name: "Place a hold" }).click();
       await row(page, "case-7").getByText("on hold").waitFor();
       await page.getByRole("button", { name: "Release case-7" }).click();
-      await dialogOf(page).getByLabel("Why it is needed no longer").fill("The court has decided");
+      await dialogOf(page).getByLabel("Why it is no longer needed").fill("The court has decided");
       await look(page, "release-1280");
       await dialogOf(page).getByRole("button", { name: "Release" }).click();
       await row(page, "case-7").getByText("The court has decided").waitFor();

@@ -291,7 +291,7 @@ describe.skipIf(noBrowserReason !== undefined)(
           await type(page, "Person", KNOWN_PERSON);
           await page.keyboard.press("Enter");
           const downloaded = page.waitForEvent("download");
-          await page.getByRole("button", { name: "Make the bundle" }).click();
+          await page.getByRole("button", { name: "Create the bundle" }).click();
           expect((await downloaded).suggestedFilename()).toEndWith(".zip");
         }));
     });

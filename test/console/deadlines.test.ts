@@ -92,7 +92,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       await openScreen(page, `${root}obligations?asset_id=consumer-credit-eu`);
       await page.getByText("Subscribe in a calendar program").click();
       await page.getByLabel("Who or what it is for").fill("Ines");
-      await page.getByRole("button", { name: "Make an address" }).click();
+      await page.getByRole("button", { name: "Create an address" }).click();
       const address = await page.getByLabel("The address").inputValue();
       const read = () => fetch(address);
       const text = (await (await read()).text()).replaceAll("\r\n ", "");

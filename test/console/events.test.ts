@@ -90,8 +90,8 @@ describe.skipIf(noBrowserReason !== undefined)(
       await using screen = await opened("events");
       const { page } = screen;
       for (const [text, said, selected] of [
-        ["risk_tier:high assets:x", "no such filter", "assets:x"],
-        ['q "open', "never closed", '"open'],
+        ["risk_tier:high assets:x", "Unknown filter", "assets:x"],
+        ['q "open', "is not closed", '"open'],
         ["subject_hash:Kim", "Only a hash", "subject_hash:Kim"],
         ["from:yesterday", "Write a day", "from:yesterday"],
       ] as const) {
@@ -298,7 +298,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       await live.getByText("10 events left out here").waitFor();
       expect(await shown.count()).toBe(50);
       proxy.isGone(true);
-      await live.getByText("The connection broke.").waitFor();
+      await live.getByText("Connection lost.").waitFor();
       await send([event({ event_id: "evt_meanwhile", event_type: "objection.received" })]);
       proxy.isGone(false);
       await live.getByText(/Not connected from .* The events of this time are here/).waitFor();
@@ -321,7 +321,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       await using screen = await opened("event?id=evt_odd", { key, width: 390 });
       const { page } = screen;
       await page.getByText("A legal basis that no rule names").waitFor();
-      await page.getByText("A member that means nothing here").waitFor();
+      await page.getByText("An unknown member").waitFor();
       await page.getByText("(this event)").waitFor();
       await expectAccessible(page, "warned");
       await page.getByRole("link", { name: "All events of the case" }).click();

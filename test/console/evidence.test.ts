@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => demo[Symbol.asyncDispose]());
 
-const make = (page: Page) => page.getByRole("button", { name: "Make the bundle" }).click();
+const make = (page: Page) => page.getByRole("button", { name: "Create the bundle" }).click();
 
 describe.skipIf(noBrowserReason !== undefined)(
   `evidence${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
@@ -30,7 +30,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       await using opened = await openConsole({ root, width: 1280, path: "evidence" });
       const { page } = opened;
       await signIn(page, demo.key);
-      await page.getByText("No bundle was made yet.").waitFor();
+      await page.getByText("No bundles yet.").waitFor();
       const requests: string[] = [];
       page.on("request", (request) => requests.push(request.url() + (request.postData() ?? "")));
       await page.locator(".filters").getByLabel("Person", { exact: true }).fill(KNOWN_PERSON);
@@ -66,7 +66,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       ] as const) {
         await openScreen(page, `${root}evidence?${query}`);
         await page.getByText(said).waitFor();
-        expect(await page.getByRole("button", { name: "Make the bundle" }).count()).toBe(0);
+        expect(await page.getByRole("button", { name: "Create the bundle" }).count()).toBe(0);
         await expectAccessible(page, query);
       }
     });
@@ -91,7 +91,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       proxy.breakOff();
       await page
         .getByRole("alert")
-        .getByText(/broke after .*Nothing was saved/)
+        .getByText(/lost after .*Nothing was saved/)
         .waitFor();
       expect(saved).toEqual([]);
     });

@@ -74,7 +74,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       );
       await page.getByRole("button", { name: "Record it" }).click();
       const law = page.getByLabel("Law");
-      await page.getByText("Some fields are not right yet.").waitFor();
+      await page.getByText("Some fields need correction.").waitFor();
       expect(await law.getAttribute("aria-invalid")).toBe("true");
       expect(await page.locator("#record-legal_bases-error").textContent()).toContain("lower snake case");
       await expectAccessible(page, "refused");

@@ -202,7 +202,7 @@ describe("the OpenAPI document", () => {
     );
     const referred = new Set(contents.map(({ schema }) => referredTo(schema)));
     expect([...referred]).toEqual([schemas.Problem, schemas.SandboxProblem] as BodySchema[]);
-    expect(documentText.split('"Only with `event_expired`: where the record stands."')).toHaveLength(3);
+    expect(documentText.split('"Only with `event_expired`: position of the record."')).toHaveLength(3);
   });
 
   test("declares each path parameter once", () => {
@@ -397,7 +397,7 @@ describe("the OpenAPI document", () => {
     for (const [method, path, { requestBody, parameters = [] }] of operations()) {
       if (!requestBody) continue;
       const bytes = BODY_BYTES_MAX.get(path) ?? OBJECT_BODY_BYTES_MAX;
-      for (const said of ["gzip or zstd", `${bytes} bytes`, "whole within 30 s"])
+      for (const said of ["gzip or zstd", `${bytes} bytes`, "complete within 30 s"])
         expect([method, path, requestBody.description]).toEqual([
           method,
           path,
@@ -412,22 +412,22 @@ describe("the OpenAPI document", () => {
     }
     expect(JSON.stringify(paths["/v1/events"]?.post?.requestBody)).toContain("262144 bytes and 64 levels");
     expect(documentText).toContain("is not complete within 10 s, or when nothing arrives for 45 s");
-    expect(documentText).toContain("Send one request at a time over a connection");
+    expect(documentText).toContain("Send one request at a time per connection");
     expect(documentText).toContain("No trailer fields may follow a chunked body");
     // Of two simultaneous requests for keys, the first made one and was not answered.
     expect(documentText).toContain("but a key that nobody has seen may exist");
     for (const path of ["/v1/events", "/v1/assets/{asset_id}/timeline", "/v1/export"])
-      expect(JSON.stringify(paths[path]?.get?.parameters)).toContain("the first 64 different names count");
+      expect(JSON.stringify(paths[path]?.get?.parameters)).toContain("the first 64 different names");
   });
 
   test("says how large an answer may be, and how many may run at once", () => {
     for (const [where, said] of [
-      ["get /v1/activity", "10000, past that 400"],
+      ["get /v1/activity", "10000, beyond that 400"],
       ["get /v1/reconciliation", "At most 744 hours"],
       ["get /v1/events/stream", "A key may have 32 streams open at once, a tenant 128"],
       ["get /v1/export", "A key may have 4 exports running at once, a tenant 8"],
-      ["get /v1/evidence", "At most 100000 records and 512 MiB of them. A key may have 4 exports"],
-      ["post /v1/holds", "at most 1000 that are not released"],
+      ["get /v1/evidence", "At most 100000 records, 512 MiB in all. A key may have 4 exports"],
+      ["post /v1/holds", "at most 1000 unreleased holds"],
     ] as const) {
       const found = operations().find(([method, path]) => `${method} ${path}` === where);
       expect([where, found?.[2].description]).toEqual([where, expect.stringContaining(said)]);

@@ -312,5 +312,5 @@ test("breaks the connection off if the database fails midway: a part is never ta
   expect(text).toStartWith("HTTP/1.1 200 OK\r\n");
   expect(text).toContain('"evt_0"');
   expect(text).not.toEndWith(LAST_CHUNK);
-  expect(at.lines.some(({ message }) => message === "an export was broken off")).toBe(true);
+  expect(at.lines.some(({ message }) => message === "an export was aborted")).toBe(true);
 });

@@ -86,7 +86,7 @@ const MALFORMED = [
   ["/v1/activity?event_type=*", "event_type", TYPE],
   ["/v1/events?asset_id=", "asset_id", "asset_id is empty"],
   ["/v1/events?tag.=1", "tag.", "send tag.<key>=<value>"],
-  [`/v1/events?${tooManyTags}`, "tag.", "17 tags are asked for, and an event has at most 16"],
+  [`/v1/events?${tooManyTags}`, "tag.", "17 tags were sent, and an event has at most 16"],
   ["/v1/events?legal_basis=X", "legal_basis", BASIS],
   ["/v1/registers/objections?subject_hash=abc", "subject_hash", HASH],
   ["/v1/decisions?outcome=", "outcome", "outcome is empty"],
@@ -103,7 +103,7 @@ describe("a filter that cannot match anything", () => {
       for (const query of ["tag.a=1&tag.a=2", "tag.a=1&tag.b=1&tag.a=1"]) {
         const { status, json } = await service.call(`${path}?${query}`);
         const errors = [
-          { path: "query:tag.a", code: "not_unique", message: "tag.a stands 2 times: send it once." },
+          { path: "query:tag.a", code: "not_unique", message: "tag.a occurs 2 times: send it once." },
         ];
         expect([path, query, status, json?.errors]).toEqual([path, query, 400, errors]);
       }

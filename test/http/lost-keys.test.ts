@@ -61,7 +61,7 @@ test.concurrent("a start that finds no admin key beside a log with records says 
     expect((await service.call("/v1/events", { body: event() })).status).toBe(202);
     return service.lines.some(
       ({ level, message }) =>
-        level === "error" && message.includes("the log has records, and no admin key was there"),
+        level === "error" && message.includes("the log has records but there was no admin key"),
     );
   };
   expect([await isTold(), await isTold()]).toEqual([false, false]);

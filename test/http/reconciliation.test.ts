@@ -91,7 +91,7 @@ test("hours without events are left out, too many hours are refused, and a tenan
     ["from=0001-01-01T00:00:00Z&to=9999-12-31T23:00:00Z", 87_649_416],
   ] as const) {
     const { status, json } = await service.call(`/v1/reconciliation?${range}`);
-    const message = `The time asked for has ${hours} hours, and at most 744 are answered at once: send a later from or an earlier to.`;
+    const message = `The period has ${hours} hours; at most 744 are allowed at once: send a later from or an earlier to.`;
     expect([status, json.errors]).toEqual([400, [{ path: "query:from", code: "invalid_value", message }]]);
   }
   expect((await reconcile("&from=2026-01-01T00:00:00Z&to=2026-01-31T23:59:59Z")).hours).toEqual([]);
@@ -142,7 +142,7 @@ test("views of another log are named, and the service is not ready", async () =>
   const several = await told(503, "The views assets, models have seen 2 records more than the log holds");
   await database.exec("UPDATE views SET position = position - 2 WHERE name IN ('assets', 'models')");
   database.close();
-  expect(several).toContain("See that DATA_DIR, NATS_URL and DATABASE_URL are of one installation.");
+  expect(several).toContain("Check that DATA_DIR, NATS_URL and DATABASE_URL are of one installation.");
   await told(200);
 });
 
@@ -172,7 +172,7 @@ test("while the views are behind no event is called lost, and while they are bui
       expect((await behind.call("/health/ready")).status).toBe(200);
     }
     await using remaking = await start("api");
-    const reasons = [`The view events is at record 0 of ${last}, and is read when it has the last of them.`];
+    const reasons = [`The view events is at record 0 of ${last}, and is read once it reaches the last.`];
     for (const path of ["/v1/events/evt_a", "/v1/events?q=a", "/v1/export", "/v1/evidence?asset_id=a"]) {
       const { status, json } = await remaking.call(path);
       expect([path, status, json.code, json.reasons]).toEqual([path, 503, "not_ready", reasons]);
@@ -220,7 +220,7 @@ test("views that a process of another version rebuilt are named, and the service
   await database.exec("UPDATE views SET version = version - 1 WHERE name = 'activity'");
   database.close();
   expect([status, json.reasons?.length]).toEqual([503, 1]);
-  expect(json.reasons[0]).toContain("The view activity is not there as this process has it");
+  expect(json.reasons[0]).toContain("The view activity no longer belongs to this process");
   await until("the service is ready again", async () => (await service.call("/health/ready")).status === 200);
 });
 

@@ -15,7 +15,7 @@ const SCOPES =
 const SCOPES_EXPECTED = `an array of 1 to 6 different entries, each one of ${SCOPES}`;
 const KEY_EXPECTED =
   "an object with any of tenant, scopes, role, person, covers, name, expires_at, rate_limit";
-const TENANT_EXPECTED = "1 to 63 lower-case letters, digits and hyphens, of which the first is no hyphen";
+const TENANT_EXPECTED = "1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen";
 const EXPIRY_EXPECTED = "a time in the future, as RFC 3339 in UTC, for example 2027-01-01T00:00:00Z";
 const DAYS_EXPECTED = "a whole number from 1 to 36525";
 const scopes = ["events:read"];

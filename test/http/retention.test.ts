@@ -93,7 +93,7 @@ test("only the admin key reaches other tenants: any other key that names one is 
       "insufficient_scope",
       [{ path: place, code: "exceeds_own", message: expect.stringContaining("use the admin key") }],
     ]);
-    expect(json.detail).toContain("only the admin key reaches other tenants");
+    expect(json.detail).toContain("only the admin key reaches others");
     expect(headers.get("www-authenticate")).toBe('Bearer error="insufficient_scope"');
     expect((await service.call(path, options)).status).toBeWithin(200, 202);
   }

@@ -178,7 +178,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       for (const each of [paths.proof, paths.file]) {
         expect(await given([each], /^NOT DECIDED/)).toContain("give the answer of GET /v1/log/key");
         await given([each, paths.key, paths.receipt, paths.event], /^VALID/);
-        await page.getByRole("cell", { name: "is of this record" }).waitFor();
+        await page.getByRole("cell", { name: "matches this record" }).waitFor();
         await page.getByText('"event_id":"evt_later"').waitFor();
       }
       expect(await accessibilityFaults(page)).toEqual([]);

@@ -12,11 +12,11 @@ import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const EMPTIED =
-  "The database of the views answers, and tables are not there as this process made them: it was emptied or put back empty, or another version of Prooftrail has made its own. A start of the service makes them again from the log.";
+  "The database of the views answers, but tables are missing or belong to another version: it was emptied or restored empty, or another version of Prooftrail rebuilt it. Restart the service to rebuild them from the log.";
 const REASON = "The database of the views does not answer.";
-const BUSY = "The database of the views answers, and cannot do just now what it was asked.";
+const BUSY = "The database of the views answers, but cannot do this now.";
 const CLOSED =
-  "The database of the views answers, and refuses the connection: see the login and the database in DATABASE_URL, and how many connections it allows.";
+  "The database of the views answers, but refuses the connection: check the login and database in DATABASE_URL, and its connection limit.";
 
 const untilItWaits = (service: ServiceProcess): Promise<unknown> =>
   until("it says what it waits for", () => {
@@ -85,7 +85,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
       await using other = createPostgresViews({ url: database.url });
       await other.open({ name: "others", version: 1, tables: [] });
       const { json } = await call("/health/ready");
-      expect(json.reasons).toEqual([expect.stringContaining("Not there: events, ")]);
+      expect(json.reasons).toEqual([expect.stringContaining("Missing: events, ")]);
       expect(json.reasons[0]).toContain(EMPTIED);
     }
     await using service = await startTestService(environment);
@@ -178,7 +178,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
       await run("LOCK TABLE dead_letters IN ACCESS EXCLUSIVE MODE");
       const environment = { NATS_URL: shared.NATS_URL, DATABASE_URL: `${database.url}?lock_timeout=50` };
       for (const { state, advice } of await checksOf("views", environment))
-        expect([state, advice]).toEqual(["failed", expect.stringContaining("nobody holds its tables")]);
+        expect([state, advice]).toEqual(["failed", expect.stringContaining("nobody locks its tables")]);
       return { result: await runCli(["views", "status"], { environment }), keep: false };
     });
     await holder.close();
@@ -198,11 +198,11 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     const name = new URL(database.url).pathname.slice(1);
     await postgres.run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
     expect(await checksOf("views", settings)).toMatchObject([
-      { state: "ok", detail: expect.stringContaining("stand at the log's end") },
+      { state: "ok", detail: expect.stringContaining("are at the log's end") },
       {
         state: "failed",
         detail: expect.stringContaining("read-only transaction"),
-        advice: expect.stringContaining("takes writes"),
+        advice: expect.stringContaining("accepts writes"),
       },
     ]);
     await postgres.run(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
@@ -224,7 +224,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     const names = "names the database, its user and password";
     expect(await adviceFor({ pathname: "/nowhere" })).toContain(names);
     expect(await adviceFor({ password: "wrong" })).toContain(names);
-    expect(await adviceFor({ username: role, password: "p" })).toMatch(/make tables there.+REASSIGN OWNED/);
+    expect(await adviceFor({ username: role, password: "p" })).toMatch(/create tables there.+REASSIGN OWNED/);
     await postgres.run(`DROP ROLE ${role}`);
   });
 

@@ -266,7 +266,7 @@ describe("the embedded broker", () => {
     );
     const start = startBroker({ binary, directory: data, logger: silentLogger });
     await expect(start).rejects.toThrow(
-      `nats-server.log:\n[2] [INF] Starting nats-server\n${refused}\nHave all of ${join(await realpath(directory.path), "data")} belong to the user that runs the service.`,
+      `nats-server.log:\n[2] [INF] Starting nats-server\n${refused}\nThe user that runs the service must own all of ${join(await realpath(directory.path), "data")}.`,
     );
   });
 });
@@ -332,7 +332,7 @@ describe("finding a nats-server", () => {
       /NATS_SERVER_BIN names .*2\.9\.10, older than/,
     ],
     ["names nothing", "", "", "there is no such program"],
-    ["is no nats-server", "/bin/sh", "echo hello", "does not tell its version"],
+    ["is no nats-server", "/bin/sh", "echo hello", "does not print its version"],
     ["lacks something", "/nonexistent/loader", "", "loader"],
   ])(
     "a NATS_SERVER_BIN that %s is refused, and nothing else is used or suggested instead",
@@ -343,7 +343,7 @@ describe("finding a nats-server", () => {
       const options = { environment: process.env, logger: silentLogger };
       const told = await findBroker({ ...options, explicitBinary: path }).then(String, String);
       expect(told).toMatch(reason);
-      expect(told).toContain("leave NATS_SERVER_BIN out");
+      expect(told).toContain("leave out NATS_SERVER_BIN");
       expect(told).not.toContain("install nats-server");
     },
   );

@@ -88,9 +88,9 @@ test("if a stream existed and is gone, doctor does not say that a start makes it
   const manager = await provisioner.nats.jetstreamManager({ checkAPI: false });
   for (const name of ["CHECKPOINTS", "SANDBOX"]) await manager.streams.delete(name);
   const [gone, lost] = await streamChecks();
-  expect(gone).toMatchObject({ detail: "SANDBOX is missing", advice: "Start the service: it makes them." });
+  expect(gone).toMatchObject({ detail: "SANDBOX is missing", advice: "Start the service: it creates them." });
   expect(lost?.detail).toBe("the broker no longer has CHECKPOINTS, which it had before");
-  expect(lost?.advice).toStartWith("Nothing is made in its place");
+  expect(lost?.advice).toStartWith("Nothing is created in its place");
 });
 
 test("if users belong to two brokers or two accounts, doctor says that they do not see the same log", async () => {

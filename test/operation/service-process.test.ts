@@ -62,7 +62,7 @@ const listIds = async (service: ServiceProcess, sequence: number): Promise<strin
 test("the first start prints its address and how to send a first event, and the printed command works", async () => {
   await using folder = await dataFolder();
   await using service = await readyService({ dataDir: folder.path });
-  for (const said of ["ready in", "documentation", "broker", "views", "made; it is in"])
+  for (const said of ["ready in", "documentation", "broker", "views", "created; it is in"])
     expect(service.errors).toContain(said);
   const key = readFileSync(join(folder.path, "admin.key"), "utf8").trim();
   // What is no terminal may be a container's log, which is kept.
@@ -83,7 +83,7 @@ test("the next start keeps the key and the events, and continues the sequence", 
   await using folder = await dataFolder();
   for (const [round, id] of ["evt_a", "evt_b"].entries()) {
     await using service = await readyService({ dataDir: folder.path });
-    expect(service.errors.includes("made; it is in")).toBe(round === 0);
+    expect(service.errors.includes("created; it is in")).toBe(round === 0);
     const sent = await service.call("/v1/events", { body: event({ event_id: id }) });
     expect(sent.json.data.sequence).toBe(round + 1);
     expect(await listIds(service, round + 1)).toEqual(["evt_a", "evt_b"].slice(0, round + 1));
@@ -339,7 +339,7 @@ test("if the service's own broker stands still, doctor says to start the running
   expect(broker).toMatchObject({
     state: "failed",
     detail: expect.stringContaining("did not answer in time"),
-    advice: "Start the service, or start it again where it runs: it runs the broker.",
+    advice: "Start or restart the service: it runs the broker.",
   });
   process.kill(pid, "SIGCONT");
 });
@@ -358,7 +358,7 @@ describe("a start that fails says why, and leaves nothing running", () => {
     const environment = { STREAM_REPLICAS: "3", NATS_URLS: "nats://127.0.0.1:1" };
     const [exitCode, errors] = await refusal(environment, join(folder.path, "none"));
     expect(exitCode).toBe(2);
-    const meant = "NATS_URLS is no setting, and NATS_URL is not set: was that meant?";
+    const meant = "NATS_URLS is not a setting: did you mean NATS_URL, which is unset?";
     expect(errors).toContain("STREAM_REPLICAS must be 1 without NATS_URL");
     expect(errors).toContain(`\n  - ${meant}\n`);
     expect(existsSync(join(folder.path, "none"))).toBe(false);
@@ -388,7 +388,7 @@ describe("a start that fails says why, and leaves nothing running", () => {
     await fill(join(disk.root, folder.path, "filler"));
     await using service = await start();
     expect(await service.ended()).toBe(1);
-    expect(service.errors).toContain("Where its disk is full, make room and start again");
+    expect(service.errors).toContain("If its disk is full, free space and start again");
     expect(service.errors).not.toContain("    at ");
   });
 
@@ -398,7 +398,7 @@ describe("a start that fails says why, and leaves nothing running", () => {
     await fill(join(disk.root, folder.path, "filler"));
     await using service = await spawnService({ dataDir: folder.path, through: disk.enter });
     expect(await service.ended()).toBe(1);
-    expect(service.errors).toContain(`The disk of ${join(folder.path, "broker")} takes no more bytes.`);
+    expect(service.errors).toContain(`The disk of ${join(folder.path, "broker")} accepts no more data.`);
     expect(service.errors).not.toContain("    at ");
   });
 
@@ -427,8 +427,8 @@ describe("a start that fails says why, and leaves nothing running", () => {
   });
 
   test.each([
-    ["views", "views.sqlite", "Views are made from the log"],
-    ["passwords", "broker/credentials.json", "Remove the file: new ones are made"],
+    ["views", "views.sqlite", "Views are built from the log"],
+    ["passwords", "broker/credentials.json", "Remove the file: new ones are created"],
   ])("damaged %s", async (_, file, advice) => {
     await using folder = await dataFolder();
     const path = join(folder.path, file);
@@ -451,7 +451,7 @@ describe("a start that fails says why, and leaves nothing running", () => {
     mkdirSync(path, { recursive: true });
     const [exitCode, errors] = await refusal({}, folder.path);
     expect([exitCode, errors.includes(path), errors.includes(reason)]).toEqual([1, true, true]);
-    expect(errors).toContain("belong to the user that runs the service");
+    expect(errors).toMatch(/the user that runs the service must own/i);
     expect(errors).not.toContain("    at ");
     await until("its broker has ended", () => processesNaming(folder.path).length === 0);
   });
@@ -558,7 +558,7 @@ describe("a start that fails says why, and leaves nothing running", () => {
       environment: { NATS_URL: server.url },
     });
     await until("it says what it waits for", () => service.output.includes("waiting for the broker"));
-    expect(service.output).toContain("Put a jetstream block into its configuration");
+    expect(service.output).toContain("Add a jetstream block to its configuration");
     const checks = await Array.fromAsync(diagnose({ NATS_URL: server.url, DATA_DIR: folder.path }));
     // Checks that need JetStream are left out: to say that its leader is being elected, or to name its user's rights, would mislead.
     expect(checks.slice(3)).toMatchObject([
@@ -587,9 +587,9 @@ describe("a start that fails says why, and leaves nothing running", () => {
     for (const [environment, told] of [
       [
         { NATS_URL: other.url("service"), NATS_PROVISION_URL: broker.url("provisioner") },
-        "Have both URLs name the same server or cluster",
+        "Both URLs must name one server or cluster",
       ],
-      [{ NATS_URL: "nats://127.0.0.1:1" }, "See that NATS_URL, and NATS_PROVISION_URL where it is set, name"],
+      [{ NATS_URL: "nats://127.0.0.1:1" }, "Check that NATS_URL, and NATS_PROVISION_URL if set, name"],
     ] as const) {
       await using folder = await dataFolder();
       await using service = await spawnService({ dataDir: folder.path, environment });
@@ -626,7 +626,7 @@ test("after a restart of the broker all its streams are right again, even the on
   await using folder = await dataFolder();
   await using service = await readyService({ dataDir: folder.path });
   const made = () =>
-    service.output.split("\n").filter((line) => line.includes("made a stream") && /\bSANDBOX\b/.test(line))
+    service.output.split("\n").filter((line) => line.includes("created a stream") && /\bSANDBOX\b/.test(line))
       .length;
   expect(made()).toBe(1);
   process.kill(brokerPid(folder.path), "SIGKILL");
@@ -691,7 +691,7 @@ test("a command that does not know the service's rules of obligations neither ma
     const { code, out, err } = await runCli(["views", ...args], { environment: own });
     expect([args, code, out]).toEqual([args, 2, ""]);
     expect(err).toContain(
-      "The view cases was made by another version of Prooftrail, or with other rules of obligations",
+      "The view cases was built by another version of Prooftrail, or with other obligation rules",
     );
   }
   const knowing = { ...own, OBLIGATION_RULES_FILE: rules };

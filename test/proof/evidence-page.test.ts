@@ -134,7 +134,7 @@ test("the page does not say that a record without an event has expired, because 
   const selection = { ...PARTS.selection, records, isComplete: true };
   const page = summaryPage({ ...PARTS, filter: {}, selection, timeline: [] });
   expect(page).toContain(
-    "Of 6 records only the hash is here, because the event has expired, or is none that the service understands.",
+    "Of 6 records only the hash is here, because the event has expired or the service does not understand it.",
   );
   expect(page).not.toContain("have expired");
 });
@@ -206,8 +206,8 @@ test("if a case has more events than the page keeps, it keeps the most telling o
     ...{ firstAt: undefined, lastAt: undefined, hasExpired: false, isShared: false },
   };
   const page = summaryPage({ ...PARTS, selection: { ...PARTS.selection, case: found } });
-  expect(page).toContain("it has 1,300 events, and 0 of those are looked at for them");
-  expect(page).toContain("the first decision and notice, then what is said of objections");
+  expect(page).toContain("it has 1,300 events, and 0 of them are considered");
+  expect(page).toContain("the first decision and notice, then objections");
 });
 
 /** Without tags, each run of white space as one blank. */

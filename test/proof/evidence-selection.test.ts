@@ -63,7 +63,7 @@ const refusal = async (...asked: Parameters<typeof select>): Promise<string | un
 };
 
 const ADVICE =
-  "Ask in parts: by asset_id, correlation_id, decision_id or subject_hash, or by shorter times with from and to.";
+  "Split it by asset_id, correlation_id, decision_id or subject_hash, or into shorter periods with from and to.";
 
 test("a bundle with too many records is refused, and the error says how to ask for less", async () => {
   const count = EVIDENCE_RECORDS_MAX + 1;

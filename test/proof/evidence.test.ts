@@ -154,7 +154,7 @@ describe("a bundle", () => {
     expect(await sequencesIn("")).toEqual(sequences);
     expect(await sequencesIn("asset_id=credit_model")).toEqual(sequences.slice(0, 1));
     const { description } = (await service.call("/docs/json")).json.paths["/v1/evidence"].get;
-    expect(description).toContain("of an event that is in the log more than once the first record");
+    expect(description).toContain("of an event that is in the log more than once, the first record");
   });
 
   test("a case's bundle holds everything that is connected with the case, and its duties", async () => {
@@ -338,7 +338,7 @@ describe("a bundle", () => {
       if (about === "case") expect(selection.case).toMatchObject({ events: 3 });
       expect(selection.records.at(-1)?.sequence).toBe(before.last.sequence);
       expect(selection.end).toBeGreaterThanOrEqual(before.last.sequence);
-      expect(textOf(before.files, "summary.html")).toMatch(/as they were at sequence \d+ of the log/);
+      expect(textOf(before.files, "summary.html")).toMatch(/as of sequence \d+ of the log/);
     },
   );
 
@@ -546,7 +546,9 @@ describe("a bundle being sent", () => {
     const { key } = await large("places");
     const headers = { authorization: `Bearer ${key}` };
     const open = await Promise.all(
-      Array.from({ length: EXPORTS_PER_KEY_MAX }, () => openUntaken(`${service.url}/v1/evidence`, headers)),
+      Array.from({ length: EXPORTS_PER_KEY_MAX }, () =>
+        openUntaken(`${service.url}/v1/evidence?wait=30`, headers),
+      ),
     );
     expect((await refusal("", key)).json.code).toBe("overloaded");
     for (const answer of open) answer.disconnect();
@@ -559,14 +561,16 @@ describe("a bundle being sent", () => {
 
   test("if its key is revoked, a bundle is cut off and is not a valid ZIP", async () => {
     const { key, id } = await large("ending");
-    const answer = await openUntaken(`${service.url}/v1/evidence`, { authorization: `Bearer ${key}` });
+    const answer = await openUntaken(`${service.url}/v1/evidence?wait=30`, {
+      authorization: `Bearer ${key}`,
+    });
     await service.call(`/v1/keys/${id}`, { method: "DELETE" });
     const text = await answer.text();
     expect(text).toStartWith("HTTP/1.1 200");
     expect(text).not.toEndWith(LAST_CHUNK);
     expect(text).not.toContain("PK\x05\x06");
     await until("it is told", () =>
-      service.lines.some(({ message }) => message === "an evidence bundle was broken off"),
+      service.lines.some(({ message }) => message === "an evidence bundle was aborted"),
     );
   });
 });
@@ -640,7 +644,7 @@ describe("the verifier as one file", () => {
       const json = await asJson("bundle.zip");
       expect(json).toMatchObject({ kind: "valid", facts: { tenant: "acme", notes: [] } });
       expect(await asJson("again.zip")).toEqual(json);
-      const notes = ["No part of the bundle, and not verified: log.key."];
+      const notes = ["Not part of the bundle, not verified: log.key."];
       expect(await asJson("unpacked")).toEqual({ ...json, facts: { ...json.facts, notes } });
     },
   );

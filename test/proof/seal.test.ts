@@ -207,7 +207,7 @@ test("of several sealers at once one is first, and one tree head exists", async 
 
 test("the maximum of private keys sign together under the longest names, and one more is refused at the start", async () => {
   const seeds = Array.from({ length: 51 }, (_, index) => (index + 1).toString(16).padStart(64, "0"));
-  const detail = expect.stringContaining("there are 51 private keys");
+  const detail = expect.stringContaining("it holds 51 private keys");
   expect(readKeyRing(seeds.join("\n"))).toMatchObject({ kind: "malformed", detail });
   const keys = seeds.slice(0, 50).join("\n");
   const longest = await seal("t".repeat(63), "a", { keys, serviceName: "s".repeat(100) });

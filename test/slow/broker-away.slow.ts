@@ -96,7 +96,7 @@ describe("every GET", () => {
     expect([first, status, json.reasons]).toEqual([
       "brief",
       503,
-      ["The event log does not say in time where it ends."],
+      ["The event log did not report its end in time."],
     ]);
     await expectUnavailable();
     expect((await patient).status).toBe(503);
@@ -116,6 +116,6 @@ test("a policy cannot be set, and the answer says why", async () => {
   const answer = await service.call("/v1/retention", { method: "PUT", body: { maximum_days: 400 } });
   expect([answer.status, answer.json.detail]).toEqual([
     503,
-    "Policies and holds could not be read: there is no connection. Ask again.",
+    "Policies and holds could not be read: there is no connection. Retry.",
   ]);
 });

@@ -113,7 +113,7 @@ onDisk(
       let { status } = await send(stored + 1);
       while (status === 202) ({ status } = await send(++stored + 1));
       expect(status).toBe(503);
-      await expect(scene.restart()).rejects.toThrow("takes no more bytes");
+      await expect(scene.restart()).rejects.toThrow("accepts no more data");
     });
     await scene.restart();
     expect((await send(stored + 2)).json.data.sequence).toBe(stored + 1);

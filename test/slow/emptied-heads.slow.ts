@@ -33,7 +33,7 @@ test("lost tree heads are reported, and only the key that signs the next ones is
   await send("evt_2");
   await sealed();
   const told = service.lines.filter(
-    ({ level, tenant, message }) => level === "error" && tenant === "acme" && message.includes("are gone"),
+    ({ level, tenant, message }) => level === "error" && tenant === "acme" && message.includes("are missing"),
   );
   expect(told).toHaveLength(1);
   await until("the key is back", async () => (await keyLines()) === before);

@@ -505,20 +505,20 @@ describe("a ZIP that programs would read in different ways, or cannot read, is n
     return Buffer.concat([one.subarray(0, directoryFrom), header, again, end]);
   };
   const undecided: readonly [what: string, bytes: () => Uint8Array, detail: string][] = [
-    ["bytes behind the end", () => Buffer.concat([bytes(), Buffer.from("more")]), "added behind it"],
-    ["a second ZIP behind it", () => Buffer.concat([bytes(), bytes()]), "put in or taken out"],
-    ["bytes in front", () => Buffer.concat([Buffer.from("#!"), bytes()]), "put in or taken out"],
+    ["bytes behind the end", () => Buffer.concat([bytes(), Buffer.from("more")]), "added at the end"],
+    ["a second ZIP behind it", () => Buffer.concat([bytes(), bytes()]), "added or removed"],
+    ["bytes in front", () => Buffer.concat([Buffer.from("#!"), bytes()]), "added or removed"],
     ["cut off", () => bytes().subarray(0, -1), "Download it again"],
     ["cut in the middle", () => bytes().subarray(0, bytes().length / 2), "Download it again"],
-    ["nothing", () => new Uint8Array(0), "no ZIP"],
-    ["an empty ZIP", () => writeZip([]), "no evidence bundle"],
-    ["another ZIP", () => writeZip([document]), "There are document.xml."],
+    ["nothing", () => new Uint8Array(0), "not a ZIP"],
+    ["an empty ZIP", () => writeZip([]), "not an evidence bundle"],
+    ["another ZIP", () => writeZip([document]), "It has document.xml."],
     ["a file twice", () => pack([...whole, ...whole.slice(0, 1)]), "records.ndjson twice"],
-    ["bytes before a file", () => withFirst({ gapBefore: GAP }), "stand before records.ndjson"],
+    ["bytes before a file", () => withFirst({ gapBefore: GAP }), "before records.ndjson"],
     [
       "bytes before the directory",
       () => writeZip(whole, { gapBeforeDirectory: GAP }),
-      "stand before the directory",
+      "before the directory",
     ],
     ["files that share their data", sharing, "another name"],
     ["a file with another name of its own", () => withFirst({ localName: "records.ndjsOn" }), "another name"],
@@ -641,7 +641,7 @@ describe("a bundle with several keys is valid only if each file is unchanged", (
     expect(await left([other], keys[0])).toMatchObject({ kind: "valid", facts: { isKeyPinned: true } });
     expect(await left([other], keys[1])).toMatchObject({ kind: "invalid", finding: NOT_ANCHORED });
     // The first signature decides the order of system-key.
-    const detail = expect.stringContaining("those first that signed the anchor");
+    const detail = expect.stringContaining("with the anchor's signers first");
     expect(await left([one])).toMatchObject({ kind: "invalid", finding: { file: "system-key", detail } });
     expect(await left(signatures)).toMatchObject({ kind: "invalid", finding: NOT_ANCHORED });
   });

@@ -49,9 +49,9 @@ const trial = {
             {
               exp_labels: { severity: "critical", reason: "heads_not_reached", instance: "a" },
               exp_annotations: {
-                summary: "The log does not reach the heads in HEADS_COPY: it lost its end or is another one.",
+                summary: "The log does not reach the heads in HEADS_COPY: it lost its end or is another log.",
                 description:
-                  "Bring back the log that has it. If it is lost for good: prooftrail restore accept --reason …",
+                  "Restore the log that has it. If it is lost for good: prooftrail restore accept --reason …",
               },
             },
           ],
@@ -66,7 +66,7 @@ const trial = {
               exp_annotations: {
                 summary: "Events were answered with 503.",
                 description:
-                  "Senders repeat them. If it goes on, /health/ready and the log of the instance say why.",
+                  "Senders retry them. If this lasts, /health/ready and the instance's log say why.",
               },
             },
           ],
@@ -80,7 +80,7 @@ const trial = {
               exp_annotations: {
                 summary: "A view is more than five minutes behind the log.",
                 description:
-                  "The error line `projecting stopped` gives the reason, such as a full disk or a database that takes no writes.",
+                  "The error line `projecting stopped` gives the reason, such as a full disk or a database that rejects writes.",
               },
             },
           ],

@@ -38,7 +38,7 @@ test("a broker that is away is named, a lost quorum is called that with the brok
   expect(new Set(short.map(({ id, isBlocking }) => `${id} ${isBlocking}`))).toEqual(
     new Set(["stream_short false"]),
   );
-  for (const { detail } of short) expect(detail).toContain("whole on 2 of 3 brokers; away or behind: node-0");
+  for (const { detail } of short) expect(detail).toContain("on 2 of 3 brokers; away or behind: node-0");
   const named = { state: "warning", detail: short.find(({ detail }) => detail.includes("AUDIT"))?.detail };
   expect(await advised()).toContainEqual(expect.objectContaining({ name: "copies", ...named }));
 
@@ -51,10 +51,10 @@ test("a broker that is away is named, a lost quorum is called that with the brok
   expect(lost).toMatchObject({ isBlocking: true });
   expect(lost?.detail).toMatch(
     new RegExp(
-      `^The brokers have no quorum: 1 of 3 answers \\(node-${last} at 127\\.0\\.0\\.1:\\d+\\), and 2 have to\\.$`,
+      `^The brokers have no quorum: 1 of 3 answers \\(node-${last} at 127\\.0\\.0\\.1:\\d+\\), and 2 must\\.$`,
     ),
   );
-  expect(lost?.advice).toContain("Start the brokers that are away, and leave running what runs");
+  expect(lost?.advice).toContain("Start the missing brokers, and do not stop the others");
   const checks = await until("doctor names it", async () => {
     const found = await advised();
     return found.some(({ detail }) => detail.startsWith("The brokers have no quorum: 1 of 3")) && found;

@@ -39,6 +39,6 @@ test.concurrent.each(REFUSING)(
     await nats.close();
     await until("it is taken again", async () => (await send()) === 202);
     await until("it is ready", async () => (await own.call("/health/ready")).status === 200);
-    expect(own.lines.filter(({ message }) => message === "the broker is started again")).toEqual([]);
+    expect(own.lines.filter(({ message }) => message === "restarting the broker")).toEqual([]);
   },
 );

@@ -123,7 +123,7 @@ test("while it waits for a broker, the service is live but not ready and other r
   expect([ready.status, ready.json.code, ready.json.reasons]).toEqual([
     503,
     "not_ready",
-    ["The process is starting: it waits for its broker or the database of its views, or opens them."],
+    ["Starting: waiting for the broker or the database of the views, or opening them."],
   ]);
   for (const [path, options] of [
     ["/v1/events", { body: event() }],

@@ -49,6 +49,6 @@ test.skipIf(!(await canMountDisk()))(
   "on a nearly full disk a view is rebuilt in the room of the old one",
   async () => {
     const printed = await onSmallDisk("small-disk-remake-program.ts", NARROW_DISK_MIB);
-    expect(printed).toEqual(["made_again", "committed"]);
+    expect(printed).toEqual(["rebuilt", "committed"]);
   },
 );

@@ -141,7 +141,7 @@ inMemory(
     rmSync(dirname(folder), { recursive: true });
     await until("the link is gone", () => !isLink(linkOf(data.path)));
     expect((await sendBatch(service, "second")).json.data).toMatchObject({ accepted: 100 });
-    expect(service.output).toContain("batches are staged on disk until the broker is started again");
+    expect(service.output).toContain("batches are staged on disk until the broker restarts");
   },
 );
 
@@ -180,6 +180,6 @@ test.skipIf(!hasMemory() || !canMount)(
     await until("the link is gone", () => !isLink(link));
     expect((await sendBatch(service, "second")).json.data).toMatchObject({ accepted: 100 });
     expect(statSync(link).isDirectory()).toBe(true);
-    expect(service.output).toContain("batches are staged on disk until the broker is started again");
+    expect(service.output).toContain("batches are staged on disk until the broker restarts");
   },
 );

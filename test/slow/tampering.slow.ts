@@ -145,7 +145,7 @@ const alarm = (service: TestService, code: string): Promise<LogLine> =>
   lineOf(
     service,
     `the alarm ${code}`,
-    (line) => line.message === "the log, its tree and what was signed do not agree" && line.code === code,
+    (line) => line.message === "the log, its tree and signed heads do not agree" && line.code === code,
   );
 
 const started = async (dataDir: string): Promise<TestService> =>
@@ -227,7 +227,7 @@ test("log and tree altered together: the signed heads still reveal it", async ()
   // The tree is rebuilt from the altered log.
   await inViews(dataDir, "UPDATE views SET version = 0 WHERE name = 'tree'");
   await using service = await started(dataDir);
-  const detail = expect.stringMatching(/^leaves \d+ to 599 are not as they were signed/);
+  const detail = expect.stringMatching(/^leaves \d+ to 599 differ from those signed/);
   expect(await alarm(service, "root_differs")).toMatchObject({ tenant: "acme", detail });
   await expectRefusal(service);
 });

@@ -180,7 +180,7 @@ const setUp = async (create: CreateDatabase) => {
     },
     /** As with another version of the program, whose rows of cases differ; the first `records` are projected again. */
     makeCasesAgain: async (records: number, cases = NEXT_CASES) => {
-      expect(await views.open(cases)).toBe("made_again");
+      expect(await views.open(cases)).toBe("rebuilt");
       version = cases.version;
       if (records > 0) await commit([cases], happenedSoFar.slice(0, records));
     },
@@ -389,7 +389,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       await keepNotifying({ ...at.dependencies(), lastPublished, logger }, { logEnd: undefined, signal });
       expect([tries, told]).toEqual([
         3,
-        [["changes of obligations were not published, trying again", { detail: "Error: no answer" }]],
+        [["publishing obligation changes failed; trying again", { detail: "Error: no answer" }]],
       ]);
     });
 

@@ -123,10 +123,10 @@ export const textIndexSuite = (
       });
       expect(await matching(store, { words: ["lost"] })).toEqual([]);
       expect(await matching(store, { words: ["kept"] })).toEqual([1]);
-      expect(await store.open({ ...VIEW, version: 2 })).toBe("made_again");
+      expect(await store.open({ ...VIEW, version: 2 })).toBe("rebuilt");
       await store.commit(commitOf(0, 1, { views: [{ ...VIEW, version: 2 }], writes: [insert(thing(1))] }));
       expect(await matching(store, { words: ["kept"] })).toEqual([]);
-      expect(await store.open({ name: "things", version: 3, tables: [THINGS] })).toBe("made_again");
+      expect(await store.open({ name: "things", version: 3, tables: [THINGS] })).toBe("rebuilt");
       await expect(matching(store, { words: ["kept"] })).rejects.toThrow();
     });
 

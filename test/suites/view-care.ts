@@ -395,7 +395,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
         other = undefined;
         const parts = { log, views: overtaken(views), clock: now, onProgress: () => {} };
         const rebuilt = await rebuildView(parts, named("cases"), signal);
-        const reason = "another rebuild of it began meanwhile, and goes on";
+        const reason = "another rebuild of it started, and continues";
         expect([place, rebuilt]).toEqual([place, { kind: "given_up", reason }]);
         expect(await other).toMatchObject({ kind: "replaced" });
       }

@@ -178,7 +178,7 @@ export const viewStoreSuite = (
       const { note: _, ...columns } = THINGS.columns;
       const narrower: Table = { ...THINGS, columns, indexes: [["tenant", "sequence"]] };
       expect(await store.load(VIEW_REVISIONS, [{ name: "things" }])).toEqual([]);
-      expect(await store.open({ ...VIEW, version: 2, tables: [narrower] })).toBe("made_again");
+      expect(await store.open({ ...VIEW, version: 2, tables: [narrower] })).toBe("rebuilt");
       expect(await store.load(VIEW_REVISIONS, [{ name: "things" }])).toMatchObject([{ revisions: 1 }]);
       expect(await store.position("things")).toBe(0);
       expect(await keysOf(store)).toEqual([]);
@@ -186,7 +186,7 @@ export const viewStoreSuite = (
       expect((await lettersOf(store)).map(({ projection }) => projection)).toEqual(["others"]);
       expect(await store.position("others")).toBe(9);
 
-      expect(await store.open(VIEW)).toBe("made_again");
+      expect(await store.open(VIEW)).toBe("rebuilt");
       expect(await store.load(MARKS, [{ tenant: "acme", mark: "m", sequence: 1 }])).toEqual([]);
     });
   });

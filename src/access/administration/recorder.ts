@@ -1,5 +1,5 @@
 /**
- * Writes administrative actions to the log before they are done, as ordinary records of the tenant SYSTEM_TENANT. So an action without its event
+ * Writes administrative actions to the log before they are done, as ordinary records of SYSTEM_TENANT. So an action without its event
  * is impossible, and an event without its action is marked.
  */
 import type { AuditEvent } from "../../event/audit-event.ts";
@@ -84,7 +84,7 @@ export const createRecorder = (dependencies: Dependencies): Recorder => {
       const record = systemRecord(action, by, dependencies);
       const [outcome] = await append([record]);
       if (!isStored(outcome)) {
-        // Without an answer the record may still be stored.
+        // Without an answer the record may be stored.
         if (outcome?.kind === "unknown") mark(record, "none");
         onAction(action.type, "refused");
         return NOT_RECORDED;
@@ -111,10 +111,10 @@ export const createRecorder = (dependencies: Dependencies): Recorder => {
 
 const NOT_RECORDED: ActionResult = {
   kind: "unavailable",
-  detail: "the log did not take the record of it, so nothing was done",
+  detail: "the log did not accept its record, so nothing was done",
 };
 
-/** A duplicate is the same record whose acknowledgement was lost: nobody else has its id. */
+/** A duplicate is the same record, whose acknowledgement was lost: its id is unique. */
 const isStored = (outcome: Outcome | undefined): outcome is Extract<Outcome, { readonly sequence: number }> =>
   outcome?.kind === "appended" || outcome?.kind === "duplicate";
 
@@ -143,7 +143,7 @@ const systemRecord = (
     asset_id: SYSTEM_ASSET_ID,
     event_type: event.type,
     correlation_id: requestId,
-    // By it an auditor finds what it looked at.
+    // Lets an auditor find what it looked at.
     ...(event.type === "system.viewed" && { tags: { actor: principal.keyId } }),
     metadata: { tenant: event.tenant, actor: principal.keyId, request_id: requestId, ...event.details },
   };

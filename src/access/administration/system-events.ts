@@ -1,6 +1,6 @@
 /**
- * Every event that Prooftrail writes itself, to the log of the tenant SYSTEM_TENANT: its type, and what stands in its `metadata`. They are
- * ordinary events, and no customer can send one: no vocabulary has their types. Never a secret, and of customers' data only identifiers and the
+ * Every event that Prooftrail itself writes, to the log of SYSTEM_TENANT: its type, and its `metadata`. They are
+ * ordinary events, and no customer can send one: no vocabulary has their types. Never a secret; of customers' data only identifiers and the
  * filters of their requests.
  */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
@@ -9,17 +9,17 @@ import { KeyView } from "../key-record.ts";
 import { HoldRecord, RetentionPolicy } from "../retention/records.ts";
 import { TenantSchema } from "../tenant.ts";
 
-/** One sentence for the documentation, and what the event contains besides who, when and in which tenant. */
+/** One sentence for the documentation, and the event's contents besides who, when and in which tenant. */
 interface SystemEventKind {
   readonly summary: string;
   readonly details: TObject;
 }
 
 const { id: key_id, scopes, role, covers, expires_at, rate_limit } = KeyView.properties;
-/** Not the person: the log never forgets, and the list of keys says whose the key is. */
+/** Not the person: the log never forgets, and the key list says whose the key is. */
 const rights = { scopes, role, covers, expires_at, rate_limit };
 
-/** Not the reason of a hold, which is free text about a customer's case: it stays in the bucket. */
+/** Not a hold's reason, free text about a customer's case, which stays in the bucket. */
 const { id: hold_id, asset_id, correlation_id } = HoldRecord.properties;
 const Hold = Type.Object({ hold_id, asset_id, correlation_id });
 
@@ -28,17 +28,17 @@ const filters = (description: string) =>
 
 const Waiving = Type.Object({
   obligation_id: Type.String({ description: "The obligation of the tenant." }),
-  reason: Type.String({ description: "Why, as it was given." }),
+  reason: Type.String({ description: "The reason as given." }),
   case_name: Type.String({
-    description: "Kind and value of the name to which the event refers that started the obligation.",
+    description: "Kind and value of the name that the obligation's starting event refers to.",
   }),
 });
 
 export const ACTIONS = {
-  "system.key_created": { summary: "A key was made.", details: Type.Object({ key_id, ...rights }) },
+  "system.key_created": { summary: "A key was created.", details: Type.Object({ key_id, ...rights }) },
   "system.key_revoked": { summary: "A key was revoked.", details: Type.Object({ key_id }) },
   "system.key_rotated": {
-    summary: "A key got a successor with the same rights, and works until `grace_until`.",
+    summary: "A key got a successor with the same rights and works until `grace_until`.",
     details: Type.Object({
       key_id,
       replaced_by: key_id,
@@ -47,30 +47,30 @@ export const ACTIONS = {
     }),
   },
   "system.retention_changed": {
-    summary: "A policy was set: the whole of it, as it is from now on.",
+    summary: "A policy was set: all of it, as it now applies.",
     details: Type.Object({ policy: RetentionPolicy }),
   },
   "system.hold_placed": { summary: "A hold was placed.", details: Hold },
   "system.hold_released": { summary: "A hold was released.", details: Hold },
   "system.export_taken": {
-    summary: "An export began. Whether its reader took it to the end is not said.",
+    summary: "An export began. It may not have been read to the end.",
     details: Type.Object({
       list: Type.Optional(
         Type.String({ description: "Which list, such as `decisions`; absent for events and bundles." }),
       ),
       format: oneOf(["ndjson", "csv", "evidence"]),
-      filters: filters("The parameters that chose what is in it, as they were asked; empty for all."),
+      filters: filters("The parameters that chose its content, as requested; empty for all."),
       last_sequence: Type.Optional(
         Type.Integer({
           description:
-            "Up to which sequence of the log the export goes; absent for lists that are not made from the log.",
+            "The last sequence of the log that the export covers; absent for lists not built from the log.",
         }),
       ),
     }),
   },
   "system.evidence_made": {
     summary:
-      "An evidence bundle was made. Its manifest is anchored here: the bundle holds the proof that this event is in the log.",
+      "An evidence bundle was created. Its manifest is anchored here: the bundle proves that this event is in the log.",
     details: Type.Object({
       manifest_sha256: Type.String({ description: "SHA-256 of the file manifest.json, in hex." }),
       records: Type.Integer({ description: "Records in the bundle." }),
@@ -88,16 +88,16 @@ export const ACTIONS = {
   },
   "system.viewed": {
     summary:
-      "The seat of an auditor opened something. Once for each question and session; files and bundles have events of their own.",
+      "An auditor's seat opened something. Once for each query and session; files and bundles have their own events.",
     details: Type.Object({
       route: Type.String({ description: "The route, such as `/v1/decisions/:decision_id`." }),
       path: Type.String({ description: "The path with its ids." }),
-      filters: filters("The parameters that chose what was shown, as they were asked; empty for all."),
+      filters: filters("The parameters that chose what was shown, as requested; empty for all."),
     }),
   },
   "system.restored": {
     summary:
-      "A log that lost its end, for example because an older copy was put back, was accepted as it is. Later heads say so in a line of their own.",
+      "A log that lost its end, for example because an older copy was restored, was accepted as is. Later heads state it in a line of their own.",
     details: Type.Object({
       reason: Type.String(),
       known_sequence: Type.Integer({ description: "The last record that known heads covered." }),
@@ -113,17 +113,16 @@ export const ACTIONS = {
         { description: "The first of them: size and root of the head, and the size of the log now." },
       ),
       known_heads_sha256: Type.String({
-        description:
-          "SHA-256 of the file `given-up-….json` in HEADS_COPY, in hex: all heads as they were known.",
+        description: "SHA-256 of the file `given-up-….json` in HEADS_COPY, in hex: all heads as known.",
       }),
     }),
   },
   "system.obligation_waived": {
-    summary: "An obligation was waived: somebody said why it will not be met.",
+    summary: "An obligation was waived, with the reason why it will not be met.",
     details: Waiving,
   },
   "system.obligation_unwaived": {
-    summary: "The waiver of an obligation was taken back.",
+    summary: "The waiver of an obligation was withdrawn.",
     details: Waiving,
   },
 } as const satisfies Readonly<Record<string, SystemEventKind>>;
@@ -131,13 +130,12 @@ export const ACTIONS = {
 export const SYSTEM_EVENTS = {
   ...ACTIONS,
   "system.action_failed": {
-    summary:
-      "The action of another event with the same `correlation_id` was not carried out, or nobody knows.",
+    summary: "The action of another event with the same `correlation_id` failed, or its result is unknown.",
     details: Type.Object({
       failed_event_id: Type.String({ description: "The event of that action." }),
       failed_event_type: Type.String(),
       effect: oneOf(["none", "unknown"], {
-        description: "`none`: nothing was changed. `unknown`: no answer came, it may have been.",
+        description: "`none`: nothing changed. `unknown`: no answer came; it may have changed.",
       }),
     }),
   },

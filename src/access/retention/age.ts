@@ -68,10 +68,10 @@ export const RETENTION_CLASSES: readonly RetentionClass[] = RETENTION_TIERS.flat
 
 export const classText = ({ tier, floor }: RetentionClass): string => `${tier}/${floor ?? ""}`;
 
-/** The minimum that laws require, whatever the policy is. */
+/** The legal minimum, whatever the policy. */
 export const legalFloor = ({ floor }: Pick<RetentionClass, "floor">): Age & { readonly days: number } => {
   const { days, span, clause }: Floor = floor ? LEGAL_FLOORS[floor] : GENERAL_FLOOR;
-  return { days, reason: reason("law", `The law asks for ${span}.`, clause) };
+  return { days, reason: reason("law", `The law requires ${span}.`, clause) };
 };
 
 const tierAge = (tier: RetentionTier): Age => {
@@ -102,7 +102,7 @@ export const ageOf = (policy: RetentionPolicy, kept: RetentionClass): Age => {
   ]);
 };
 
-const NO_MAXIMUM = reason("no_maximum", "The policy says no maximum age: nothing expires.");
+const NO_MAXIMUM = reason("no_maximum", "The policy sets no maximum age: nothing expires.");
 
 const policyAge = (bound: "minimum" | "maximum", days: number): Age => ({
   days,
@@ -124,7 +124,7 @@ export const isOnHold = (
   );
 
 /**
- * The time from which the age counts: the later of both, because an event that came late has not been kept yet. `timestamp` and `received_at` as text that
+ * The time from which the age counts: the later of both, because a late event has not been kept yet. `timestamp` and `received_at` as text that
  * sorts by time (src/event/formats.ts).
  */
 export const countedFrom = ({

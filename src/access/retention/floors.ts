@@ -1,6 +1,6 @@
 /**
- * How long the laws require events to be kept, as data: one row per legal basis, with the article. A heuristic of the product and no legal
- * advice: where a text says otherwise, correct the row. Renaming or adding a row needs a new version of the view `events`, which stores the
+ * How long the laws require events to be kept, as data: one row per legal basis, with the article. A product heuristic, not legal
+ * advice: if a text differs, correct the row. Renaming or adding a row needs a new version of the view `events`, which stores the
  * class; changing days does not.
  */
 import { RISK_TIERS } from "../../event/risk-tiers.ts";
@@ -57,7 +57,7 @@ export const RETENTION_TIERS = [...RISK_TIERS, "unknown"] as const;
 export type RetentionTier = (typeof RETENTION_TIERS)[number];
 
 /**
- * Ages of a tier until the policy names that tier: our choice, no law says them. Undefined: kept until the policy names the tier. An
+ * Ages of a tier until the policy names that tier: our choice, not a law's. Undefined: kept until the policy names the tier. An
  * unknown tier gets the longest, to be careful.
  */
 export const TIER_AGES: Readonly<

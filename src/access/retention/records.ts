@@ -16,8 +16,8 @@ const Days = (description: string) =>
 const TierPolicy = Type.Optional(
   Type.Object(
     {
-      maximum_days: Days("Goes before the general one, and before the age that the tier has by default."),
-      minimum_days: Days("Goes before the general one."),
+      maximum_days: Days("Overrides the general one and the tier's default age."),
+      minimum_days: Days("Overrides the general one."),
     },
     { additionalProperties: false },
   ),
@@ -25,9 +25,9 @@ const TierPolicy = Type.Optional(
 
 const policyMembers = {
   maximum_days: Days(
-    "Age at which events go, unless a law, their tier or a hold keeps them longer. Left out: nothing expires.",
+    "Age at which events expire, unless a law, their tier or a hold keeps them longer. Absent: nothing expires.",
   ),
-  minimum_days: Days("Raises what the laws ask for."),
+  minimum_days: Days("Raises the legal minimum."),
   tiers: Type.Optional(
     Type.Object(
       { low: TierPolicy, limited: TierPolicy, high: TierPolicy, prohibited: TierPolicy, unknown: TierPolicy },
@@ -65,12 +65,12 @@ const AssetId = Type.String({
 const CorrelationId = Type.String({
   minLength: 1,
   maxLength: IDENTIFIER_CHARACTERS_MAX,
-  description: "Everything of this case: as `GET /v1/cases/{correlation_id}` puts it together.",
+  description: "Everything of this case, as in `GET /v1/cases/{correlation_id}`.",
   "x-expects": IDENTIFIER_EXPECTED,
 });
 const HOLD_REASON = {
   maxLength: HOLD_REASON_CHARACTERS_MAX,
-  description: "For people: why nothing may go.",
+  description: "For people: why nothing may expire.",
 };
 
 export const HoldRequest = Type.Object(
@@ -88,7 +88,7 @@ export const HoldRequest = Type.Object(
 export type HoldRequest = Static<typeof HoldRequest>;
 
 export const ReleaseRequest = Type.Object(
-  { reason: reasonText({ ...HOLD_REASON, description: "For people: why the hold is needed no longer." }) },
+  { reason: reasonText({ ...HOLD_REASON, description: "For people: why the hold is no longer needed." }) },
   { additionalProperties: false },
 );
 export type ReleaseRequest = Static<typeof ReleaseRequest>;
@@ -98,11 +98,11 @@ export const HoldRecord = Type.Object({
   tenant: TenantSchema,
   asset_id: Type.Optional(AssetId),
   correlation_id: Type.Optional(CorrelationId),
-  /** Holds of earlier versions have any text: they must not be lost for that. */
+  /** Earlier versions allowed any text: such holds must not be lost. */
   reason: Type.String({ description: HOLD_REASON.description }),
   created_at: Instant("When the hold was placed."),
   created_by: KeyId,
-  released_at: Type.Optional(Instant("When it was released. Absent: it holds.")),
+  released_at: Type.Optional(Instant("When it was released. Absent: active.")),
   released_by: Type.Optional(KeyId),
   released_reason: Type.Optional(Type.String({ description: "Why it was released." })),
 });
@@ -111,7 +111,7 @@ export type HoldRecord = Static<typeof HoldRecord>;
 const policyRecords = createCheck(PolicyRecord);
 const holdRecords = createCheck(HoldRecord);
 
-/** A value of the bucket; undefined if somebody else wrote it. */
+/** A value of the bucket; undefined if foreign. */
 export const asPolicyRecord = (value: unknown, tenant: string): PolicyRecord | undefined =>
   policyRecords.accepts(value) && value.tenant === tenant ? value : undefined;
 

@@ -14,7 +14,7 @@ export interface RetentionStore {
 
 export interface StoredRetention {
   readonly policies: readonly PolicyRecord[];
-  /** Revision of each tenant's policy, also of a value that somebody else wrote, which is not in `policies`. */
+  /** Revision of each tenant's policy, even of a foreign value, which is not in `policies`. */
   readonly policyRevisions: ReadonlyMap<string, number>;
   /** Holds of all tenants, released ones included, in no particular order. */
   readonly holds: readonly { readonly record: HoldRecord; readonly revision: number }[];

@@ -82,7 +82,7 @@ const readsOf = ({ store }: RetentionDependencies) => ({
     return { kind: "holds", holds } as const;
   },
 
-  /** What decides how long the events of a tenant are kept. Holds with released ones, in no particular order. */
+  /** What decides how long a tenant's events are kept. Holds include released ones, in no particular order. */
   keptBy: async (tenant: string) => {
     const { policies, holds } = await store.read();
     const policy: RetentionPolicy = policies.find((each) => each.tenant === tenant)?.policy ?? {};
@@ -94,7 +94,7 @@ const changesOf = ({ store, recorder, now, newId }: RetentionDependencies) => {
   const inTurn = createKeyedMutex();
   const stamp = () => now().toISOString();
 
-  /** Again where somebody else wrote meanwhile: of two changes at once the one counts whose event is later in the log. */
+  /** Retries if somebody else wrote meanwhile: of two changes at once, the one later in the log counts. */
   const change = async <Answer extends { readonly kind: string }>(
     by: Actor,
     changeOf: (stored: StoredRetention) => Change<Answer> | RefusedChange | Answer,
@@ -125,7 +125,7 @@ const changesOf = ({ store, recorder, now, newId }: RetentionDependencies) => {
     );
   };
 
-  /** Once it is answered, nothing that the hold covers expires. */
+  /** Once answered, nothing that the hold covers expires. */
   const placeHold = async ({ by, request }: Requested): Promise<HoldAnswer | RefusedChange> => {
     const asked = askedOf(by.principal, checkHoldRequest(request), holdProblems);
     if (asked.kind !== "ok") return asked;
@@ -142,7 +142,7 @@ const changesOf = ({ store, recorder, now, newId }: RetentionDependencies) => {
     });
   };
 
-  /** Without a request the hold has no reason. Releasing a released hold changes nothing, writes nothing to the log and is answered the same. */
+  /** Without a request the hold has no reason. Releasing a released hold changes and logs nothing, and is answered the same. */
   const releaseHold = async (asked: {
     readonly by: Actor;
     readonly id: string;
@@ -183,7 +183,7 @@ const askedOf = <Request extends { readonly tenant?: string }>(
   return refusalOf(said) ?? ({ kind: "ok", tenant, said } as const);
 };
 
-/** A policy that is only tried: of the tenant that asks. */
+/** A policy that is only tried, for the asking tenant. */
 export const checkPolicy = (
   request: unknown,
 ): { readonly kind: "ok"; readonly policy: RetentionPolicy } | Invalid => {
@@ -191,7 +191,7 @@ export const checkPolicy = (
   if (checked.kind === "invalid") return checked;
   const { tenant, ...policy } = checked.request;
   const wrong = policyProblems(policy);
-  const chosen = tenant && invalid("/tenant", "tenant cannot be chosen here: leave it out.");
+  const chosen = tenant && invalid("/tenant", "tenant cannot be chosen here: omit it.");
   return allInvalid([chosen, wrong].flatMap((each) => each || [])) ?? { kind: "ok", policy };
 };
 
@@ -247,7 +247,7 @@ const holdProblems = ({ asset_id, correlation_id }: HoldRequest): Invalid | unde
 
 const TOO_MANY_HOLDS = invalid(
   "",
-  `The tenant already has ${HOLDS_PER_TENANT_MAX} holds that are not released: release one that is needed no longer, and ask again.`,
+  `The tenant already has ${HOLDS_PER_TENANT_MAX} unreleased holds: release one that is no longer needed, and retry.`,
   "too_many",
 );
 

@@ -39,7 +39,7 @@ export interface BundleDependencies {
   readonly log: Pick<LogReader, "read">;
   readonly checkpoints: Pick<CheckpointStore, "last" | "publicKeys">;
   readonly recorder: ActionRecorder<EvidenceAction>;
-  /** Undefined if this runtime cannot make it; then the bundle has none. */
+  /** Undefined if this runtime cannot build it; then the bundle has none. */
   readonly verifyPage: { readonly html: string } | undefined;
 }
 
@@ -106,14 +106,14 @@ export async function* writeBundle(
   const origin = originOf(serviceName, SYSTEM_TENANT);
   const verifiers = publicKeys.map((publicKey) => createVerifier({ name: origin, publicKey }));
   if (!isSignedByNobodyElse(ofSystem.note, verifiers))
-    throw new Error("the signing keys were changed while the bundle was made: it would not be valid");
+    throw new Error("the signing keys changed while the bundle was built: it would be invalid");
   const proof = { extra: payload, index: leafIndex, hashes: inclusionProof, checkpoint: ofSystem.note };
   yield* zip.add(ANCHOR_FILE, [formatTlogProof(proof)]);
   yield* zip.add(SYSTEM_KEY_FILE, [keyLines(publicKeys, origin, ofSystem.note)]);
   yield* zip.end();
 }
 
-/** Appends the event that names the manifest, and waits for its seal: without it there is no bundle. */
+/** Appends the event that names the manifest, and waits for its seal, without which there is no bundle. */
 const anchor = async (
   dependencies: BundleDependencies,
   { by, tenant, filter, selection }: BundleRequest,

@@ -1,4 +1,4 @@
-/** What a bundle about a case, a decision or a person is made of, beside the events that name the person. */
+/** What a bundle about a case, decision or person contains, beside the events that name the person. */
 import { setImmediate as otherWork } from "node:timers/promises";
 import type { Fact } from "../../law/cases/fact.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
@@ -14,7 +14,7 @@ import { type Row, rowText } from "../../views/store/tables.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
 import { valuesText } from "../http/parameters.ts";
 
-/** What a bundle is about; without any member it is about all events of the tenant. */
+/** What a bundle is about; empty for all events of the tenant. */
 export interface EvidenceFilter {
   /** Any of these. */
   readonly assetIds?: readonly string[] | undefined;
@@ -115,7 +115,7 @@ export const ofAssets = (assetIds: readonly string[] | undefined): ListQuestion 
   anyOf: assetIds?.map((value) => [{ kind: "equals", column: "asset_id", value }]),
 });
 
-/** Rows that are read before other requests get a turn: each asks for its case. */
+/** Rows read before other requests get a turn: each reads its case. */
 const ROWS_PER_TURN = 20;
 
 /** All decisions about the person, and all objections of the person, whether or not their events name the person. */
@@ -140,7 +140,7 @@ const ofPerson = async (
       for (const fact of things.find((each) => each.id === id)?.facts ?? []) facts.set(fact.id, fact);
       for (const each of found ? obligationsRegister.rowsOf(found) : [])
         if (each[column] === id) obligations.set(rowText(each, "obligation_id"), each);
-      // More cannot be in a bundle.
+      // A bundle cannot hold more.
       if (facts.size > EVIDENCE_RECORDS_MAX) break;
     }
   }

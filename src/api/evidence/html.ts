@@ -32,10 +32,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Characters that change the direction of text or that are invisible are shown by their number: a name must not make the page say something else. */
+/** Invisible and direction-changing characters are shown by number: a name must not change what the page says. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
-/** Most texts need nothing, and a page has thousands. */
+/** Most texts need no escape, and a page has thousands. */
 const PLAIN = /^[\w .,:;/()+=-]*$/;
 
 const escaped = (text: string): string =>

@@ -1,4 +1,4 @@
-/** The obligations of a bundle, as the views say them at its end and at its time; only the records prove them. */
+/** The obligations of a bundle, from the views at its end and time; only the records prove them. */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import type { ObligationState } from "../../law/obligations/state.ts";
@@ -13,7 +13,7 @@ const COLUMNS =
     " ",
   );
 
-/** What can still be met late first, then what is lost, then by the time at which it falls due or fell. */
+/** What can still be met late first, then what is lost, then by due time. */
 const SHOWN_FIRST: readonly ObligationState[] = [
   "overdue",
   "breached",
@@ -44,7 +44,7 @@ export const readObligations = async (
   rules: Rules,
   at: string,
 ): Promise<Obligations> => {
-  // Compressed, because a tenant may have millions, and they are written long after they were read.
+  // Compressed: a tenant may have millions, and they are written long after they are read.
   const parts: Uint8Array[] = [];
   let text = CSV_START + csvRow(COLUMNS);
   const byState = new Map(SHOWN_FIRST.map((state) => [state, { count: 0, first: Array.of<Entry>() }]));

@@ -16,11 +16,11 @@ import { createProver } from "../../views/tree/prover.ts";
 export interface SelectedRecord {
   readonly sequence: number;
   readonly leafIndex: number;
-  /** The views do not show its event, because the event has expired or the record is none. The bundle contains only the hash of its leaf. */
+  /** The views show no event for it: expired, or not an event. The bundle has only the hash of its leaf. */
   readonly isWithheld: boolean;
   /** Of its row in the view; undefined if only the log has the record. */
   readonly eventId?: string;
-  /** What the row says, if that was kept. */
+  /** What the row holds, if it was kept. */
   readonly stored?: StoredEventRow;
 }
 
@@ -34,7 +34,7 @@ export interface ProvenRecord {
   readonly leaf: Hash;
   /** Undefined if it is withheld. */
   readonly stored: StoredRecord | undefined;
-  /** To be asked before the next page is read. */
+  /** Ask before reading the next page. */
   readonly proof: () => readonly Hash[];
 }
 
@@ -43,7 +43,7 @@ interface Sources {
   readonly log: Pick<LogReader, "read">;
 }
 
-/** Throws where log or tree are not what was signed: a bundle that would not verify is not handed out. */
+/** Throws where log or tree differ from what was signed: a bundle that would not verify is not handed out. */
 export async function* readRecords(
   sources: Sources,
   selected: {
@@ -58,7 +58,7 @@ export async function* readRecords(
     const places = records.slice(from, from + EVIDENCE_READS_AT_ONCE);
     const leaves = await load(places.map(({ leafIndex }) => leafIndex));
     if (leaves === undefined)
-      throw new Error(`the tree of ${tenant} is not what was signed: rebuild the view tree`);
+      throw new Error(`the tree of ${tenant} differs from what was signed: rebuild the view tree`);
     const rows = await rowsOf(sources.views, tenant, places);
     const page: ProvenRecord[] = [];
     const ofLog: Promise<void>[] = [];
@@ -100,6 +100,6 @@ const inLog = async (log: Sources["log"], sequence: number, leaf: Hash): Promise
   const payload = (await log.read(sequence))?.payload;
   const record = payload && sameHash(leafHash(payload), leaf) ? decodeRecord(payload) : undefined;
   if (payload === undefined || record === undefined)
-    throw new Error(`the log does not hold the record at sequence ${sequence} as it was signed`);
+    throw new Error(`the record at sequence ${sequence} of the log is not what was signed`);
   return { ...record, sequence, payload };
 };

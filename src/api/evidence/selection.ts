@@ -1,5 +1,5 @@
 /**
- * Selects the records of a bundle, once, so that all its files describe the same ones whatever expires while it is written. What it says of the views
+ * Selects the records of a bundle, once, so that all its files describe the same ones whatever expires while it is written. What it reads from the views
  * is as of one record of the log, under a signed head.
  */
 import { setTimeout as delay, setImmediate as otherWork } from "node:timers/promises";
@@ -58,7 +58,7 @@ export interface EvidenceQuestion {
 
 export interface Selection {
   readonly head: SealedHead;
-  /** When the views were read, and their position in the log. Nothing that the bundle says of decisions, assets, cases and obligations includes later records. */
+  /** When the views were read, and their position in the log. The bundle's decisions, assets, cases and obligations include no later records. */
   readonly readAt: Date;
   readonly end: number;
   readonly subjects: Subjects;
@@ -69,13 +69,13 @@ export interface Selection {
   readonly records: readonly SelectedRecord[];
   /** Whether these are all leaves that the head covers. */
   readonly isComplete: boolean;
-  /** Of their events together, as the limit counts them. */
+  /** Of all their events, as the limit counts them. */
   readonly bytes: number;
-  /** Known events of the case, the decision or the person that from and to leave out. */
+  /** Known events of the case, decision or person that from and to exclude. */
   readonly outsideTime: number;
 }
 
-/** The first thing for which there is no bundle ends the selection. */
+/** The first reason against a bundle ends the selection. */
 class RefusedError extends Error {
   override readonly name = "RefusedError";
   readonly refusal: Refusal;
@@ -92,12 +92,12 @@ const refuseBundle = (...refusal: Parameters<typeof refuse>): never => {
 const NOTHING = ["not_found", "No event that the views show matches: there is nothing to prove."] as const;
 const NOT_SEALED = [
   "not_sealed",
-  "Not everything that is in the log is in the views and under a signed tree head yet. Ask again, or with a longer `wait`.",
+  "Not everything in the log is in the views and under a signed tree head yet. Retry, or with a longer `wait`.",
 ] as const;
 /** View and log contradict each other: an alarm, or the view is being rebuilt. */
 const NOT_IN_TREE = [
   "view_behind",
-  "The view `tree` does not hold all that was signed: it is being rebuilt, or it was altered.",
+  "The view `tree` does not hold all that was signed: it is being rebuilt or was altered.",
 ] as const;
 
 export const selectRecords = async (
@@ -124,7 +124,7 @@ const select = async (
   const isComplete = Object.values(filter).every((value) => value === undefined);
   const chosen = createChoice();
   if (isComplete) await addAll(dependencies, tenant, head, chosen);
-  // A case keeps a limited number of events for each name; of a correlation and a person all are found.
+  // A case keeps a limited number of events per name; by correlation and person all are found.
   else if (filter.decisionId === undefined) await addMatching(views, question, chosen, end);
   if (found) await addFacts(views, question, found, chosen);
   const sequences = [...chosen.events.keys()].sort((one, other) => one - other);
@@ -139,7 +139,7 @@ const select = async (
   return { ...state, case: found?.case, records, isComplete, bytes: chosen.bytes(), outsideTime };
 };
 
-/** What a bundle is made of. */
+/** What a bundle is built from. */
 export const EVIDENCE_VIEWS = [EVENTS_VIEW, TREE_VIEW, CASES_VIEW, ASSETS_VIEW] as const;
 
 /** The parts that are read at once. */
@@ -172,7 +172,7 @@ const untilSealed = async (dependencies: SelectionDependencies, question: Eviden
   return { ...state, head: head ?? refuseBundle(...NOT_SEALED) };
 };
 
-/** Reads everything at once, so that all of it is as of one record. Undefined if the views differ in position. */
+/** Reads everything at once, as of one record. Undefined if the views differ in position. */
 const readState = ({ views, rules, now }: SelectionDependencies, { tenant, filter }: EvidenceQuestion) =>
   views.snapshot(STATE, async (snapshot) => {
     const end = await levelOf(snapshot);
@@ -198,7 +198,7 @@ const levelOf = async (snapshot: Snapshot): Promise<number | undefined> => {
   return rows.length === EVIDENCE_VIEWS.length && others.length === 0 ? end : undefined;
 };
 
-/** What is chosen so far. Adding refuses more than a bundle may hold. */
+/** What is chosen so far. Refuses more than a bundle may hold. */
 const createChoice = () => {
   const events = new Map<number, Pick<SelectedRecord, "eventId" | "stored">>();
   let bytes = 0;
@@ -225,7 +225,7 @@ const createChoice = () => {
 
 const TOO_MANY_BYTES = `Its records would be larger than ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB.`;
 const PARTS =
-  "Ask in parts: by asset_id, correlation_id, decision_id or subject_hash, or by shorter times with from and to.";
+  "Split it by asset_id, correlation_id, decision_id or subject_hash, or into shorter periods with from and to.";
 
 type Choice = ReturnType<typeof createChoice>;
 type Views = SelectionDependencies["views"];
@@ -238,7 +238,7 @@ const addMatching = async (views: Views, { tenant, filter }: About, chosen: Choi
   const walk = walkEvents({ views, tenant, conditions, after: 0 });
   while (walk.position() < end) {
     for (const event of await walk.next(end)) chosen.add(event);
-    // SQLite answers synchronously: without this pause nothing else would run until the last page.
+    // SQLite is synchronous: without this pause nothing else would run until the last page.
     await otherWork();
   }
 };
@@ -261,7 +261,7 @@ const inTime = (facts: readonly Fact[], { from, to }: EvidenceFilter): readonly 
 };
 
 /**
- * Every leaf, including those whose events the views do not show. Repeats are included. Expired events, and records that this version does not
+ * Every leaf, including those whose events the views do not show. Includes repeats. Expired events, and records that this version does not
  * understand as events of the tenant, are included by the hash of their leaf.
  */
 const addAll = async (

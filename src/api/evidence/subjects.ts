@@ -23,7 +23,7 @@ export interface Subjects {
   readonly hasMoreDecisions: boolean;
 }
 
-/** The entry of the register, and what it does not say. */
+/** The entry of the register, and what it lacks. */
 export interface DecisionStory extends Entry {
   readonly decision_id: string;
   readonly missing: readonly string[];
@@ -106,7 +106,7 @@ const storyOf = (
 ): DecisionStory => {
   const id = rowText(row, "decision_id");
   const decision = found?.is.decisions.find((each) => each.id === id);
-  // A bundle about systems says nothing of the events of others.
+  // A bundle about systems omits the events of others.
   const isTold = ({ asset }: Fact): boolean => ofBundle !== undefined || assetIds?.includes(asset) !== false;
   const facts = decision?.facts.filter(isTold) ?? [];
   const entry = entryOf(decisionList, row, at);

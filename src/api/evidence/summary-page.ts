@@ -42,7 +42,7 @@ export interface TimelineRow extends Pick<SelectedRecord, "sequence" | "leafInde
   readonly event: Entry;
 }
 
-/** Only these members are kept: with whole events, as many rows as a page may have took 1.5 GB if the events were large (measured). */
+/** Only these members are kept: with whole large events, a full page took 1.5 GB (measured). */
 export const timelineRow = (
   { sequence, leafIndex }: Pick<SelectedRecord, "sequence" | "leafIndex">,
   { receivedAt, eventText }: { readonly receivedAt: string; readonly eventText: string },
@@ -61,7 +61,7 @@ export interface SummaryParts extends BundleRequest {
 interface Section {
   readonly id: string;
   readonly title: string;
-  /** How many it is about. */
+  /** How many it covers. */
   readonly count?: number | undefined;
   readonly content: Html;
 }
@@ -122,7 +122,7 @@ const period = ({ from, to }: EvidenceFilter, words: SummaryWords): string =>
 
 const madeAt = ({ selection }: SummaryParts): string => readableSecond(selection.readAt.toISOString());
 
-/** What needs somebody comes first, what it rests on last. */
+/** What needs action first, what it rests on last. */
 const sectionsOf = (parts: SummaryParts, words: SummaryWords): readonly Section[] => {
   const { selection, language, tenant } = parts;
   const { obligations, records } = selection;
@@ -182,7 +182,7 @@ const sectionsOf = (parts: SummaryParts, words: SummaryWords): readonly Section[
   ];
 };
 
-/** A table between what is said of it; only a sentence where there is nothing. */
+/** A table with its notes; only a sentence if it is empty. */
 const listed = (rows: number, none: string, parts: readonly Html[]): Html =>
   rows === 0 ? html`<p class="none">${none}</p>` : html`${parts}`;
 
@@ -194,7 +194,7 @@ const timelineOf = ({ timeline, selection }: SummaryParts): readonly Entry[] => 
   /** By event id: the rule that links an event to what this page shows; null where none links it. */
   const links = new Map<string, string | null | undefined>();
   for (const { steps } of subjects.decisions) for (const { id, linkedBy } of steps) links.set(id, linkedBy);
-  // Of a case, what its answer says.
+  // For a case, as in its answer.
   for (const fact of found?.is.facts ?? []) if (found) links.set(fact.id, linkOf(fact, found.is.links)?.by);
   for (const { fact } of found ? unlinkedIn(found.is) : []) links.set(fact.id, null);
   return timeline.map(({ event, receivedAt, sequence, leafIndex }) => ({

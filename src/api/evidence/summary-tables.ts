@@ -14,7 +14,7 @@ interface Column<Of> {
   readonly cell: (row: Of, speech: Speech) => Html;
 }
 
-/** What a cell says in the language of the page. */
+/** A cell's content in the language of the page. */
 interface Speech {
   readonly language: SummaryLanguage;
   readonly words: SummaryWords;
@@ -54,7 +54,7 @@ ${rows.map(rowOf)}</tbody>
 export const readableTime = (text: unknown): string =>
   typeof text === "string" ? text.replace("T", " ").replace(/(?:\.0+)?Z$/, "") : "";
 
-/** The same in whole seconds, which is what obligations count in. */
+/** The same in whole seconds, the unit of obligations. */
 export const readableSecond = (text: unknown): string =>
   readableTime(text).slice(0, "2026-11-20 10:00:00".length);
 
@@ -87,14 +87,14 @@ const second =
   (row: Entry): Html =>
     timeCell(readableSecond(row[name]));
 
-/** With the name in the log below it: the files of the bundle have only that one. */
+/** With its name in the log below, the only one in the bundle's files. */
 const eventType = ({ event_type }: Entry, { label }: Speech): Html => {
   const type = String(event_type);
   const named = label("event_types", type);
   return named === type ? breakable(type) : html`${named}${small(breakable(type))}`;
 };
 
-/** Null where no rule links what should belong to something; absent where the page does not know. */
+/** Null where no rule links what should be linked; absent where the page does not know. */
 const linkedBy = ({ linked_by: rule }: Entry, { words, label }: Speech): Html =>
   rule === null
     ? html`<strong>${words.unlinked}</strong>`
@@ -146,7 +146,7 @@ export const obligationsTable = tableOf<Entry>([
   { name: "recorded", kind: "time", width: 10, cell: recorded },
 ]);
 
-/** Enough to recognise a person by. */
+/** Enough to recognise a person. */
 const SUBJECT_CHARACTERS = "sha256:0123456789ab".length;
 
 const decision = (row: DecisionStory): Html => {
@@ -163,11 +163,11 @@ const decided = (row: DecisionStory, { label }: Speech): Html => {
   return html`<strong>${plain("outcome")(row)}</strong>${small(madeIn(row)?.says.reason)}${laws}`;
 };
 
-/** The event that made it; what it says stands in a column of its own. */
+/** The event behind it; its text has a column of its own. */
 const madeIn = ({ steps, made_at }: DecisionStory): Step | undefined =>
   steps.find(({ at, type }) => type === DECISION_MADE && made_at === `${at}Z`);
 
-/** In the words of the event; of an objection what it asks for. */
+/** In the event's words; for an objection, what it asks for. */
 const detailOf = ({ says }: Step, { words, label }: Speech): string => {
   const { objection_type: asked, reviewer_id: by } = says;
   return [

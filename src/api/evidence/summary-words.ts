@@ -10,7 +10,7 @@ const counted = (count: number, what: string): string => `${figure(count)} ${wha
 const orNone = (count: number, state: string): string =>
   count === 0 ? `none is ${state}` : `${figure(count)} ${state}`;
 
-/** Of what the bundle covers. */
+/** What the bundle covers. */
 export const TERMS = {
   tenant: label("Tenant", "테넌트"),
   system: label("AI system", "AI 시스템"),
@@ -23,7 +23,7 @@ export const TERMS = {
   log: label("Log", "로그"),
   checkpoint: label("Checkpoint", "체크포인트"),
   signingKey: label("Signing key", "서명 키"),
-  made: label("Made", "생성"),
+  made: label("Created", "생성"),
   request: label("Request", "요청"),
 };
 
@@ -65,7 +65,7 @@ const EN = {
   part: (count: number, tenant: string, size: number, period: string) =>
     `${counted(count, "record")} of the tenant ${tenant}, ${period}, each proven to be in the log of ${counted(size, "record")} that the checkpoint covers.`,
   withheld: (count: number) =>
-    ` Of ${counted(count, "record")} only the hash is here, because the event has expired, or is none that the service understands.`,
+    ` Of ${counted(count, "record")} only the hash is here, because the event has expired or the service does not understand it.`,
   period: (from: string | undefined, to: string | undefined) => {
     const bounds = [
       ...(from === undefined ? [] : [`from ${from}`]),
@@ -78,7 +78,7 @@ const EN = {
   recordedLate: (count: number) =>
     count === 0
       ? html`None was met only by an event that was recorded late.`
-      : html`<strong>${counted(count, "obligation")} recorded late</strong>: the events say that ${count === 1 ? "it was" : "they were"} met in time or had more time, and the log received them only after the due time.`,
+      : html`<strong>${counted(count, "obligation")} recorded late</strong>: the events say that ${count === 1 ? "it was" : "they were"} met in time or had more time, but the log received them only after the due time.`,
   times: "All times are UTC.",
   contents: "Contents",
   coverage: "What it covers",
@@ -87,27 +87,27 @@ const EN = {
   places: (leaves: readonly number[], sequences: readonly number[]) =>
     `leaf ${leaves[0]} to ${leaves[1]}, sequence ${sequences[0]} to ${sequences[1]}`,
   tablesAsOf: (sequence: number) =>
-    `obligations, decisions and AI systems as they were at sequence ${sequence} of the log`,
+    `obligations, decisions and AI systems as of sequence ${sequence} of the log`,
   root: (count: number) => `${counted(count, "record")}, root`,
   made: (at: string, generator: string) => `${at} by ${generator}`,
   forKey: "for the API key",
   timeline: "Timeline",
   timelineNote:
-    "In the order of the log. The time is the one that the event gives itself. Linked is the rule by which it belongs to a decision, objection or incident that this page shows.",
-  hashesOnly: "Of all its records only the hash is here.",
+    "In the order of the log. The time is the event's own. Linked is the rule that links it to a decision, objection or incident on this page.",
+  hashesOnly: "Only the hashes of its records are here.",
   more: (shown: number, count: number, file: string) =>
     html`These are the first ${figure(shown)} of ${figure(count)}; all are in <code>${file}</code>.`,
   obligations: "Obligations",
   noObligation: "No event here starts an obligation that this service knows.",
   obligationsNote: (at: string) =>
-    `As the events say at ${at}, what is overdue first. Recorded is when the log received the event that met it. Obligations of all times are shown, also where the bundle has a period. Not legal advice: the clause is where to check.`,
+    `From the events as of ${at}, overdue first. Recorded is when the log received the event that met it. Obligations of all times are shown, even if the bundle has a period. Not legal advice: check the clause.`,
   waived: (at: string, by: string, reason: string) => `Waived ${at} by ${by}: ${reason}`,
   late: "late",
   decisions: "What was decided",
   noDecision: "No event here names a decision.",
   decisionsNote:
-    "As the events say, decisions with a missing step first. Beside each time stands when the log received the event, and the rule that links it to the decision.",
-  moreDecisions: html`There are more: <code>GET /v1/decisions</code> lists all, each with what is missing.`,
+    "From the events, decisions with a missing step first. Beside each time: when the log received the event, and the rule that links it to the decision.",
+  moreDecisions: html`There are more: <code>GET /v1/decisions</code> lists all, with what is missing.`,
   moreSteps: (count: number) => `and ${counted(count, "event")} more`,
   received: (at: string) => `received ${at}`,
   reviewer: (name: string) => `reviewer ${name}`,
@@ -117,24 +117,24 @@ const EN = {
   unlinked: "not linked",
   whoToAsk: "Who to ask",
   nobody: "none is recorded",
-  nobodyToAsk: "The register of AI systems has nobody to ask.",
-  assetsNote: "From the register of AI systems: what events said last.",
+  nobodyToAsk: "The register of AI systems names no contact.",
+  assetsNote: "From the register of AI systems, by the latest events.",
   moreAssets: html`There are more; <code>GET /v1/assets</code> lists all.`,
   howToVerify: "How to verify",
   verifier:
     "The verifier is one file, needs no network and no account, and runs on Node 20.15 or newer, Bun and Deno:",
-  verifierKey: html`<code>log.key</code> is the answer of <code>GET /v1/log/key</code>, obtained through a channel that you trust and not from this bundle. <code>VERIFY.md</code> tells how to check without our verifier.`,
+  verifierKey: html`<code>log.key</code> is the answer of <code>GET /v1/log/key</code>, obtained through a channel that you trust, not from this bundle. <code>VERIFY.md</code> explains how to check without our verifier.`,
   notProven: "What it does not prove",
   limits: {
     truth:
-      "That what an event says is true. It proves that these bytes were in the log when the checkpoint was signed, in this place and unchanged.",
-    sent: "That everything was sent. What a system never sent is in no log.",
+      "That an event tells the truth. It proves that these bytes were in the log at this place, unchanged, when the checkpoint was signed.",
+    sent: "That everything was sent. No log has what a system never sent.",
     filter:
       "That nothing else matches the filter. Only a bundle without a filter holds every record, and can be checked for gaps.",
     kept: (events: number, kept: number) =>
-      `That its obligations follow from the whole case: it has ${counted(events, "event")}, and ${figure(kept)} of those are looked at for them, up to a bound per name: the first decision and notice, then what is said of objections, explanations, reviews, reversals and incidents, then all else; of each sort the earliest.`,
-    tables: html`The tables of this page, <code>obligations.csv</code> and <code>events.csv</code>: the service worked them out from the records. The manifest, which is in the system's log, says that they are as they were made.`,
-    time: "When an event happened. Its own time is its sender's word; the sequence is the order in which the log took it.",
+      `That its obligations follow from the whole case: it has ${counted(events, "event")}, and ${figure(kept)} of them are considered, up to a limit per name: the first decision and notice, then objections, explanations, reviews, reversals and incidents, then all else; the earliest of each kind.`,
+    tables: html`The tables of this page, <code>obligations.csv</code> and <code>events.csv</code>: the service computed them from the records. The manifest, anchored in the system log, proves that they are unchanged.`,
+    time: "When an event happened. Its own time is its sender's claim; the sequence is the order in which the log accepted it.",
   },
 };
 

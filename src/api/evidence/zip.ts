@@ -46,7 +46,7 @@ export const createZipWriter = () => {
       const [sha256, deflated_sha256] = [plain.digest("hex"), packed.digest("hex")];
       return { name, bytes, sha256, deflated_bytes, deflated_sha256 };
     },
-    /** The directory. Without it the rest is not a ZIP. */
+    /** The directory, without which the rest is not a ZIP. */
     end: (): readonly Bytes[] => {
       zip.end();
       return taken();

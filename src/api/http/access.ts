@@ -10,9 +10,9 @@ export type SeatLimit =
   | "open"
   /** By its filter of systems (or the system in its path) and its `from` and `to`. */
   | "by_system_and_time"
-  /** By its filter of systems, or the system in its path. What it shows is about all times. */
+  /** By its filter of systems, or the system in its path. It shows all times. */
   | "by_system"
-  /** As `by_system`, and not by names of cases or persons, which may be about several systems. */
+  /** As `by_system`, but not by names of cases or persons, which may concern several systems. */
   | "by_system_alone"
   | "by_events"
   | "by_handler"
@@ -72,9 +72,9 @@ export const refusesDevelopers = ({ scope, isForDevelopers }: Access): boolean =
 export const SEAT_SAYS: Readonly<Record<SeatLimit, string>> = {
   open: "",
   by_system_and_time: "With `covers`, its `asset_id`, `from` and `to` are limited to those of the seat.",
-  by_system: "With `covers`, it is limited to the systems of the seat; a seat with a range of time may not.",
+  by_system: "With `covers`, it is limited to the systems of the seat; a seat with a time range may not.",
   by_system_alone:
-    "With `covers`, it is limited to the systems of the seat, and asked by `asset_id`; a seat with a range of time may not.",
+    "With `covers`, it is limited to the systems of the seat, and asked by `asset_id`; a seat with a time range may not.",
   by_events: "With `covers`, it is shown if all of its events are inside the seat.",
   by_handler: "With `covers`, it is shown if the event is inside the seat.",
   closed: "With `covers`, it is refused, because it cannot be limited.",

@@ -1,4 +1,4 @@
-/** What a route answers, as data, and the one place that makes a response of it. */
+/** What a route answers, as data, and the one place that turns it into a response. */
 import { ANSWER_CHARACTERS_UNCOUNTED_MAX } from "../../limits.ts";
 import { WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
 import { type ProblemCode, type ProblemDetails, problem } from "./problem.ts";
@@ -83,11 +83,11 @@ const given = (context: RequestContext, answer: Given, status: number): Response
   const text = `{"data":${answer.dataText}${answer.besideText}${watermark},"request_id":"${requestId}"}`;
   const headers = headersOf(context);
   headers["content-type"] = "application/json";
-  // Caches keep no answer to POST (RFC 9110 §9.3.3), and that of an accepted event is frequent enough to save a header.
+  // Caches keep no answer to POST (RFC 9110 §9.3.3), and accepted events are frequent enough to save a header.
   if (status !== 202) headers["cache-control"] = "no-store";
   Object.assign(headers, answer.headers);
   if (text.length <= ANSWER_CHARACTERS_UNCOUNTED_MAX) return new Response(text, { status, headers });
-  // A long answer counts until its reader has taken it, and is refused if too much counts already.
+  // A long answer counts until its reader has it, and is refused if too much counts already.
   const pieces = context.backpressure.body(
     { holder: holderOfRequest(context), hasKey: context.principal !== undefined, keepOpen: context.keepOpen },
     text,
@@ -98,7 +98,7 @@ const given = (context: RequestContext, answer: Given, status: number): Response
 };
 
 const TOO_MUCH_UNTAKEN =
-  "Too many long answers are waiting for their readers. Read those that you asked for, or ask for fewer rows where you can.";
+  "Too many long answers are waiting for their readers. Read those that you requested, or ask for fewer rows.";
 
 const sent = (context: RequestContext, { mediaType, body, headers }: Sent): Response =>
   new Response(body, {
@@ -117,4 +117,4 @@ const sent = (context: RequestContext, { mediaType, body, headers }: Sent): Resp
 const UNBUFFERED = { "x-accel-buffering": "no" };
 
 export const notFound = (what: string): Refusal =>
-  refuse("not_found", `There is no such ${what} in the tenant of this key.`);
+  refuse("not_found", `There is no such ${what} in this key's tenant.`);

@@ -1,4 +1,4 @@
-/** The entry of all requests: opens each request, routes it, answers what no route takes, and writes its log line. */
+/** Entry of all requests: opens each, routes it, answers what no route takes, and writes its log line. */
 import { type AnyElysia, Elysia } from "elysia";
 import { KeyEndedError } from "../../access/action.ts";
 import { clientAddress } from "../../access/client.ts";
@@ -67,12 +67,12 @@ export const createOperationApp = (dependencies: OperationDependencies): HttpHan
   operationApp(dependencies, refuseUnmatched("no_api"));
 
 /**
- * The handler of a process that is starting: health and metrics. Everything else is answered 503, because a client takes a 404 for final.
+ * The handler of a process that is starting: health and metrics. Everything else gets 503, because clients treat a 404 as final.
  */
 export const createStartingApp = (dependencies: OperationDependencies): HttpHandler =>
   operationApp(dependencies, (_request, context) =>
     problem(context, "log_unavailable", {
-      detail: "The service is starting. Nothing was stored. Ask again.",
+      detail: "The service is starting. Nothing was stored. Retry.",
     }),
   );
 
@@ -216,7 +216,7 @@ const withRoutes = (
   return app;
 };
 
-/** The framework answers 404 for a known path with another method. Clients get 405 with the methods that there are (RFC 9110 §15.5.6). */
+/** The framework answers 404 for a known path with another method. Clients get 405 with the allowed methods (RFC 9110 §15.5.6). */
 const refuseUnmatched =
   (code: ProblemCode, nothingHere?: string): Refuse =>
   (request, context, methods) => {
@@ -226,7 +226,7 @@ const refuseUnmatched =
     if (request.method === "OPTIONS" && allowed.length > 0) {
       return new Response(null, { status: 204, headers: { ...headers, ...headersOf(context) } });
     }
-    // The method is allowed, but the router does not know the path as it was sent: with a fragment, or on Deno with a dot segment.
+    // The method is allowed, but the router does not know the path as sent: with a fragment, or on Deno with a dot segment.
     if (allowed.length === 0 || allowed.includes(request.method))
       return problem(context, code, nothingHere === undefined ? {} : { detail: nothingHere });
     return problem(context, "method_not_allowed", {
@@ -236,13 +236,13 @@ const refuseUnmatched =
   };
 
 /**
- * A broker or a database that does not answer is no fault in the program, and any route may meet it. For all other errors the stack goes to
+ * A broker or database that does not answer is not a bug, and may affect any route. For all other errors the stack goes to
  * the logger, never to the client.
  */
 const errorAnswer = (error: unknown, context: RequestContext, logger: Logger): Response => {
   if (error instanceof KeyEndedError) return respond(context, KEY_ENDED);
   if (error instanceof LogUnavailableError) {
-    return problem(context, "log_unavailable", { detail: `${error.message} Ask again.` });
+    return problem(context, "log_unavailable", { detail: `${error.message} Retry.` });
   }
   if (error instanceof ViewsUnavailableError) {
     logger.warn("a request could not read the views", {
@@ -251,7 +251,7 @@ const errorAnswer = (error: unknown, context: RequestContext, logger: Logger): R
     });
     return problem(context, "not_ready", {
       reasons: [error.reason],
-      detail: `${error.reason} Ask again.`,
+      detail: `${error.reason} Retry.`,
     });
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,4 +1,4 @@
-/** Reads request bodies: checks type, coding, size, time and completeness before anybody looks at the content. */
+/** Reads request bodies: checks type, coding, size, time and completeness before the content. */
 import { Buffer } from "node:buffer";
 import { setTimeout } from "node:timers";
 import { MIMEType } from "node:util";
@@ -41,7 +41,7 @@ type Arrived = { readonly kind: "bytes"; readonly bytes: Uint8Array } | Refused;
 /** Each may grow to the largest body before its size is known, in addition to what is held. */
 const INFLATED_AT_ONCE = 4;
 
-/** The bounds are those of all bodies, both arriving and being processed. */
+/** The bounds cover all bodies, both arriving and being processed. */
 export const createBodyReader = (
   bounds: QuotaBounds & {
     readonly bodyMsMax: number;
@@ -114,7 +114,7 @@ const settled = (body: Arrived, mistyped: Refused | undefined, held: Held): Body
 };
 
 /**
- * Counts from the first piece on: a client that sends nothing uses nobody's share. Pieces are copied as they arrive,
+ * Counts from the first piece on: a client that sends nothing uses no share. Pieces are copied as they arrive,
  * because a kept piece of one byte takes a hundred (chunked coding, RFC 9112 §7.1, may cut a body anywhere).
  */
 const readStream = async (
@@ -130,7 +130,7 @@ const readStream = async (
   let bytes = Buffer.allocUnsafeSlow(0);
   let length = 0;
   const reader = request.body?.getReader();
-  /** Leaves the rest to `createRestDiscarder`, or cancels it, which is not awaited: it tells nothing more. */
+  /** Leaves the rest to `createRestDiscarder`, or cancels it, which is not awaited. */
   const refuse = (refused: Refused): Refused => {
     if (closesAfterAnswer(request)) reader?.releaseLock();
     else void reader?.cancel().catch(() => {});
@@ -142,7 +142,7 @@ const readStream = async (
       if (piece === undefined) break;
       const lengthNow = length + piece.byteLength;
       if (lengthNow > bytesMax) return refuse(tooLarge(bytesMax));
-      // All that is announced, so that one that will not fit is refused before some MiB of it have come.
+      // All that is announced, so that one that will not fit is refused before MiBs of it arrive.
       if (!held.grow(Math.max(lengthNow, announced || 0))) return refuse(OVERLOADED);
       if (lengthNow > bytes.byteLength) {
         // Pages of it are used only once something is written to them.
@@ -168,8 +168,8 @@ interface DiscardBounds {
 }
 
 /**
- * Reads the rest of a refused body and throws it away, so that a client that sends everything before it reads gets the answer instead of a
- * broken pipe (RFC 9112 §9.6). To be called before the answer is given, because Bun closes the connection with it, whatever still arrives. Bun
+ * Reads and discards the rest of a refused body, so that a client that sends everything before it reads gets the answer instead of a
+ * broken pipe (RFC 9112 §9.6). Call it before answering, because Bun closes the connection with the answer, whatever still arrives. Bun
  * reads the rest itself where the connection stays open (both measured on 1.4.5). Past a bound the answer is given at once.
  */
 export const createRestDiscarder = ({ bytesMax, msMax, atOnceMax }: DiscardBounds) => {
@@ -177,7 +177,7 @@ export const createRestDiscarder = ({ bytesMax, msMax, atOnceMax }: DiscardBound
   return async (request: Request): Promise<void> => {
     const { body, headers } = request;
     if (body === null || body.locked || !closesAfterAnswer(request) || running >= atOnceMax) return;
-    // However much is read of a longer one, its sender finds the connection closed.
+    // However much of a longer one is read, its sender finds the connection closed.
     if (Number(headers.get("content-length") ?? 0) > bytesMax) return;
     running++;
     const reader = body.getReader();
@@ -217,17 +217,17 @@ const isCoding = (name: string): name is Coding => Object.hasOwn(CODINGS, name);
 
 const inflate = (coding: Coding, compressed: Uint8Array, bytesMax: number): Promise<Arrived> =>
   new Promise((resolve) => {
-    // `info` tells how much of the input was read; `maxOutputLength` stops a bomb at the limit.
+    // `info` gives how much input was read; `maxOutputLength` stops a bomb at the limit.
     CODINGS[coding](compressed, { maxOutputLength: bytesMax, info: true }, (error, result) => {
       const isTooLarge = error !== null && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
       const bytes = error === null ? wholeOutput(result, compressed.byteLength) : undefined;
-      // A frame of zstd that is cut off gives what it has, and no error (measured on Bun and Deno). Its JSON is then cut off as well.
+      // A truncated zstd frame gives what it has, without an error (measured on Bun and Deno). Its JSON is then truncated too.
       if (bytes !== undefined && bytes.byteLength > 0) resolve({ kind: "bytes", bytes });
       else resolve(isTooLarge ? tooLarge(bytesMax) : CORRUPT);
     });
   });
 
-/** The types of node:zlib do not know what `info` gives: `{ buffer, engine: { bytesWritten } }`. */
+/** The types of node:zlib lack the result of `info`: `{ buffer, engine: { bytesWritten } }`. */
 const wholeOutput = (result: unknown, inputBytes: number): Uint8Array | undefined => {
   const { buffer, engine }: { buffer?: unknown; engine?: { bytesWritten?: unknown } } = Object(result);
   return engine?.bytesWritten === inputBytes && buffer instanceof Uint8Array ? buffer : undefined;
@@ -238,7 +238,7 @@ interface Head {
   /** NaN if no length was announced. */
   readonly announced: number;
   readonly coding: Coding | undefined;
-  /** The refusal of an optional body that is there, and has another type. */
+  /** The refusal of an optional body with another type. */
   readonly mistyped: Refused | undefined;
 }
 
@@ -269,7 +269,7 @@ const ACCEPT_ENCODING = CODINGS_ACCEPTED.join(", ");
 const UNKNOWN_CODING: Refused = {
   kind: "refused",
   code: "unsupported_media_type",
-  detail: `Send the body plain, or in one of these codings: ${ACCEPT_ENCODING}.`,
+  detail: `Send the body plain or in one of these codings: ${ACCEPT_ENCODING}.`,
   headers: { "accept-encoding": ACCEPT_ENCODING },
 };
 
@@ -300,8 +300,8 @@ const INCOMPLETE = invalid(
 
 const CORRUPT = invalid(
   "header:Content-Encoding",
-  `The body is not of this coding: send it whole in ${CODINGS_ACCEPTED.join(" or ")} and name that, or plain without the header.`,
-  "The body is not what its Content-Encoding says: it could not be decompressed to its end.",
+  `The body does not match this coding: send all of it in ${CODINGS_ACCEPTED.join(" or ")} and name that, or plain without the header.`,
+  "The body does not match its Content-Encoding: it could not be fully decompressed.",
 );
 
 const tooLarge = (bytesMax: number): Refused => ({

@@ -10,7 +10,7 @@ export interface Call {
   readonly principal: Principal;
   /** Path parameters, decoded; null if the encoding is broken. */
   readonly params: Readonly<Record<string, string | null>>;
-  /** Whether the key still allows this: to be asked before an append, before an answer, and while a long answer is read. Uses memory only. */
+  /** Whether the key still allows this: ask before an append, before an answer, and while a long answer is read. Uses memory only. */
   readonly isStillAllowed: () => boolean;
   readonly viewReadiness: Pick<ViewReadiness, "check">;
   /** Absent if the request has an `Authorization` header. */

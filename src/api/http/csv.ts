@@ -11,7 +11,7 @@ export const csvRow = (cells: readonly string[]): string => `${cells.map(csvCell
  */
 const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
 
-/** More than RFC 4180 requires: a cell also stays whole where the semicolon separates cells, or where spaces are trimmed. */
+/** More than RFC 4180 requires: a cell also stays whole where semicolons separate cells or spaces are trimmed. */
 const NEEDS_QUOTES = /[",;\r\n\t]|^\s|\s$/;
 
 /** Neither: what most cells are. */

@@ -48,7 +48,7 @@ interface HealthReason {
 export interface Readiness {
   reasons(): Promise<readonly HealthReason[]>;
   /**
-   * The same for what needs no views, such as taking events: the views may be away or far behind. A log that is not the views' own is still
+   * The same for what needs no views, such as accepting events: the views may be down or far behind. A log that is not the views' own is still
    * a reason, because it must not be written.
    */
   reasonsWithoutViews(): Promise<readonly HealthReason[]>;
@@ -88,7 +88,7 @@ export interface SandboxPage {
   readonly style: string;
 }
 
-/** All of it runs in the browser. Every bundle contains the same page. */
+/** Runs entirely in the browser. Every bundle contains the same page. */
 export interface VerifyPage {
   readonly html: string;
   readonly policy: string;
@@ -137,7 +137,7 @@ export interface HttpDependencies {
   readonly sandboxPage: SandboxPage;
   readonly verifyPage: VerifyPage | undefined;
   readonly sandbox: {
-    /** Each client has its own event_ids: the example of the documentation is everybody's first event. */
+    /** Each client has its own event_ids: everybody's first event is the documentation's example. */
     readonly intakeOf: (address: string) => Pick<Intake, "judgeOne" | "append">;
     readonly reader: Pick<LogReader, "read" | "lastSequence">;
     readonly limiter: RateLimiter;

@@ -18,7 +18,7 @@ export const fileTime = (time: Date): string => `${time.toISOString().slice(0, 1
 
 export const EXPORTS_AT_ONCE = `A key may have ${EXPORTS_PER_KEY_MAX} exports running at once, a tenant ${EXPORTS_PER_TENANT_MAX}, and this instance ${EXPORTS_MAX} in all.`;
 
-/** Before the first byte is sent: a reader that breaks a download off has read part of it. */
+/** Before the first byte is sent: a reader that aborts a download has read part of it. */
 export const recordDownload = async (
   recorder: ActionRecorder<ExportAction>,
   call: Call,
@@ -34,7 +34,7 @@ export const recordDownload = async (
     ? undefined
     : refuse(
         "log_unavailable",
-        `The log did not take the record of this ${what}, and without it none is made. Ask again.`,
+        `This ${what} could not be recorded in the log, so it was not created. Retry.`,
       );
 };
 
@@ -48,7 +48,7 @@ interface ExportDependencies {
 const MEDIA_TYPES = { csv: "text/csv; charset=utf-8", ndjson: "application/x-ndjson" } as const;
 export type FileFormat = keyof typeof MEDIA_TYPES;
 
-/** The next text, undefined at the end. Any failure breaks the file off: one that ends properly is complete. */
+/** The next text, undefined at the end. Any failure aborts the file: one that ends properly is complete. */
 export type NextText = () => Promise<string | undefined>;
 
 export const answerExport = async (
@@ -57,7 +57,7 @@ export const answerExport = async (
   file: {
     readonly name?: string | undefined;
     readonly format: FileFormat;
-    /** Up to where the log is in the file; absent for what is not made from the log. */
+    /** How far into the log the file goes; absent for what is not built from it. */
     readonly lastSequence?: number | undefined;
     readonly next: NextText;
   },
@@ -94,7 +94,7 @@ export const answerExport = async (
     },
     closed: open.close,
     failed: (error) =>
-      logger.warn("an export was broken off", { request_id: context.requestId, detail: String(error) }),
+      logger.warn("an export was aborted", { request_id: context.requestId, detail: String(error) }),
     keepOpen: context.keepOpen,
   });
   return send(MEDIA_TYPES[format], body, headers);

@@ -53,7 +53,7 @@ const EVENT_TYPE: Form = {
 
 export const EVENT_TYPES = several(
   "event_type",
-  "Exactly this type, or a group: `decision.*`. The six legacy types, and those of one word that the operator adds (EXTRA_EVENT_TYPES), are the group `legacy.*`. A type that no event has finds nothing.",
+  "Exactly this type, or a group: `decision.*`. The six legacy types, and the operator's one-word types (EXTRA_EVENT_TYPES), are the group `legacy.*`. A type that no event has finds nothing.",
   EVENT_TYPE,
 );
 
@@ -86,7 +86,7 @@ const FACTS: readonly Fact[] = [
   ...KIND,
   fact(
     "legal_basis",
-    `Events that name this basis, also inside \`metadata.legal_bases\` where the event has none of its own: of what stands there the first ${METADATA_LEGAL_BASES_MAX} different names count.`,
+    `Events that name this basis, also inside \`metadata.legal_bases\` if the event has none of its own: the first ${METADATA_LEGAL_BASES_MAX} different names there count.`,
     (legalBasis) => ({ legalBasis }),
     LEGAL_BASIS,
   ),
@@ -106,7 +106,7 @@ const FACTS: readonly Fact[] = [
   })),
 ];
 
-/** Each with its opposite. Not `asset_id=!x`: an id may begin with any character. */
+/** Each with its opposite. Not `asset_id=!x`: an id may start with any character. */
 const factsAsked = (facts: readonly Fact[]): Asking<EventConditions> => {
   const not = facts.map(({ name, form, of }) => ({
     asking: several(`not_${name}`, "", form),
@@ -131,9 +131,9 @@ const factsAsked = (facts: readonly Fact[]): Asking<EventConditions> => {
       if (noneOf.length > FILTER_COMBINATIONS_MAX)
         query.refuse(
           `not_${facts[0]?.name}`,
-          `${noneOf.length} values are to be left out, and at most ${FILTER_COMBINATIONS_MAX} are at once: send fewer.`,
+          `${noneOf.length} values are excluded; at most ${FILTER_COMBINATIONS_MAX} are allowed at once: send fewer.`,
         );
-      // A filter of one value is a condition of its own, and all with several are taken apart into alternatives.
+      // A filter with one value is its own condition; those with several are expanded into alternatives.
       const choices = asked.filter(({ values }) => values.length > 1);
       const single = asked.filter(({ values }) => values.length === 1).flatMap(({ values }) => values);
       return {
@@ -161,7 +161,7 @@ export const TYPES_OR_GROUPS: Asking<{
     const groups = asked.filter((text) => GROUP.test(text));
     if (groups.length === 0) return { eventTypes: asked };
     if (groups.length < asked.length)
-      query.refuse("event_type", "event_type has types and groups: send one kind of them.");
+      query.refuse("event_type", "event_type mixes types and groups: send one kind.");
     return { eventGroups: groups.map((group) => group.slice(0, -2)) };
   },
 };
@@ -170,15 +170,15 @@ const TEXT = textAs(
   "q",
   [
     `Words, separated by white space, at most ${SEARCH_WORDS_MAX}: events in which all of them occur, in asset, type, correlation, tags or the`,
-    "values of the metadata. Upper and lower case are the same. An identifier is found whole, `dec_42`, and by its parts, `dec` or `42`.",
-    `\`credit*\` finds every word that begins so, from ${SEARCH_PREFIX_CHARACTERS_MIN} characters. Phrases in quotation marks are refused.`,
+    "values of the metadata. Case does not matter. An identifier is found whole, `dec_42`, and by its parts, `dec` or `42`.",
+    `\`credit*\` finds every word with this start, from ${SEARCH_PREFIX_CHARACTERS_MIN} characters. Phrases in quotation marks are refused.`,
   ].join(" "),
   { type: "string", minLength: 1, maxLength: SEARCH_CHARACTERS_MAX },
   readSearchText,
 );
 
 /**
- * Each tag is a parameter of its own, which OpenAPI can describe only as the members of an object. The page at /docs begins with the
+ * Each tag is a parameter of its own, which OpenAPI can describe only as the members of an object. The page at /docs starts with the
  * default; an example would be sent and would find nothing.
  */
 const TAGS: Asking<EventConditions["tags"]> = {
@@ -187,7 +187,7 @@ const TAGS: Asking<EventConditions["tags"]> = {
       name: "tags",
       in: "query",
       description:
-        'Events with these tags: `tag.team=credit`, `tag.<key>=<value>` for each, each key once. Here as an object whose members are such parameters: `{"tag.team": "credit"}`. A number is looked for as JavaScript writes it, and a whole one beyond 2⁵³ by its digits as sent: `tag.threshold=1.5` finds 1.50, `tag.limit=1000000` finds 1e6.',
+        'Events with these tags: `tag.team=credit`, `tag.<key>=<value>` for each, each key once. Here as an object whose members are such parameters: `{"tag.team": "credit"}`. Numbers match as JavaScript writes them, whole ones beyond 2⁵³ by their digits as sent: `tag.threshold=1.5` finds 1.50, `tag.limit=1000000` finds 1e6.',
       schema: {
         type: "object",
         additionalProperties: { type: "string" },
@@ -204,7 +204,7 @@ const TAGS: Asking<EventConditions["tags"]> = {
     if (tags.length > TAGS_MAX)
       query.refuse(
         TAG_PREFIX,
-        `${tags.length} tags are asked for, and an event has at most ${TAGS_MAX}: send fewer.`,
+        `${tags.length} tags were sent, and an event has at most ${TAGS_MAX}: send fewer.`,
       );
     return tags;
   },
@@ -216,7 +216,7 @@ const filterBy = (facts: readonly Fact[]): Asking<EventConditions> => {
     facts: factsAsked(facts),
     text: TEXT,
     tags: TAGS,
-    times: timeRange("What counts is the time that `time_field` names."),
+    times: timeRange("Compares the time that `time_field` names."),
     timeField: choice(
       "time_field",
       "Which time `from` and `to` mean.",

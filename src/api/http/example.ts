@@ -1,4 +1,4 @@
-/** Examples for the API documentation, made from the schemas. The values tell one story: a person objects to a decision about a credit. */
+/** Examples for the API documentation, built from the schemas. One story: a person objects to a credit decision. */
 import type { TSchema } from "@sinclair/typebox";
 
 export const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";

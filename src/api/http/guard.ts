@@ -24,11 +24,11 @@ import { createSeatViews, withinSeat } from "./seat-limit.ts";
 import { CSRF_HEADER, sessionCookieOf } from "./session-cookie.ts";
 
 interface GuardOptions {
-  /** Set for a change that is possible while the log lacks its end. */
+  /** Set for a change that is allowed while the log lacks its end. */
   readonly whileBehind?: true;
-  /** For clients that cannot send the header: what they send in its place. */
+  /** What clients that cannot send the header send instead. */
   readonly authorizationOf?: (request: Request) => string | null;
-  /** For a route that takes something else than a key; then a session does not count either. */
+  /** For a route that takes something other than a key; sessions do not count either. */
   readonly authenticate?: (authorization: string | null, now: Date) => Authentication;
 }
 
@@ -110,7 +110,7 @@ export const createGuard = (dependencies: {
       };
       const call = { request, context, principal, params, isStillAllowed, viewReadiness };
       const given = await inSeat(access, session ? { ...call, session } : call, handle);
-      // Its body may have come slowly, or it waited. The result of a change is sent all the same, because it is done.
+      // Its body may have been slow, or it waited. A change is done, so its result is sent all the same.
       const mustBeAllowed = isRead || access.scope === ANY_SCOPE || !given.ok;
       const hasEnded = mustBeAllowed && !isStillAllowed();
       // A handler answers 401 where the key ended meanwhile.
@@ -138,7 +138,7 @@ const refusalOf = (principal: Principal, access: Access): Refusal | undefined =>
   return principal.role === "developer" && !access.isForDevelopers
     ? refuse(
         "outside_role",
-        `The key is a seat of the role developer, which may not do this. These roles may: ${rolesOf(access).join(", ")}.`,
+        `The key is a seat of the role developer, which may not do this. Roles that may: ${rolesOf(access).join(", ")}.`,
       )
     : undefined;
 };
@@ -154,7 +154,7 @@ const tokenMissing = (
     : undefined;
 
 const NO_KEYS = "The keys are not loaded, so this key cannot be checked.";
-const KEYS_LOST = refuse("not_ready", { detail: `${NO_KEYS} Ask again.`, reasons: [NO_KEYS] });
+const KEYS_LOST = refuse("not_ready", { detail: `${NO_KEYS} Retry.`, reasons: [NO_KEYS] });
 
 const UNKNOWN: Readonly<Record<Exclude<Authentication["kind"], "principal">, Refusal>> = {
   missing: refuse("missing_api_key", { headers: CHALLENGE }),

@@ -19,11 +19,11 @@ export interface ListFilter {
   readonly asked: Values;
 }
 
-/** A value that no row can have is refused: a misspelt one would look like an empty list. */
+/** An impossible value is refused: a misspelt one would look like an empty list. */
 export const listFilter = (list: ListFilters): Asking<ListFilter> => {
   const served = list.filters.map((name) => {
     const max = list.shortened?.[name];
-    const asShown = max === undefined ? "" : ` Of more than ${max} characters the first ones count.`;
+    const asShown = max === undefined ? "" : ` Only the first ${max} characters count.`;
     return filterOf(list, name, `Exactly this ${name}.${asShown}`);
   });
   const checked = (list.checked ?? []).map((name) =>

@@ -1,4 +1,4 @@
-/** Every list of the API: a page, its count if that is asked for, or all of its rows as a file. */
+/** Every list of the API: a page, its count if requested, or all its rows as a file. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Principal } from "../../access/authenticate.ts";
 import { type Placed, placeOf } from "../../access/list-order.ts";
@@ -52,12 +52,12 @@ interface Rows {
 export interface ListSource<Wanted> {
   /** In the name of its files, and in the record of an export; absent for events. */
   readonly name?: string;
-  /** Absent for what is kept in memory: then it has one order, and nothing waits for `min_sequence`. */
+  /** Absent for what is kept in memory: it has one order, and nothing waits for `min_sequence`. */
   readonly views?: readonly string[];
   /** Members of an entry, in the order of the columns of a file. */
   readonly members: Readonly<Record<string, TSchema>>;
   readonly query: Asking<Wanted>;
-  /** Finds what the rows are read from, or refuses the question. */
+  /** Finds the source of the rows, or refuses the query. */
   found?(wanted: Wanted, call: Call): Promise<Wanted | Refusal> | Wanted | Refusal;
   page(wanted: Wanted, principal: Principal, page: Page): Promise<Rows | { readonly kind: "invalid_cursor" }>;
   count(wanted: Wanted, principal: Principal): Promise<Count>;
@@ -66,18 +66,18 @@ export interface ListSource<Wanted> {
   file?(wanted: Wanted, principal: Principal, form: { format: FileFormat; end: number }): NextText;
 }
 
-const ROWS_OF_A_PAGE = `Rows in one answer, at most: a page of events ends at ${PAGE_BYTES_MAX / 1024 / 1024} MiB of them. \`next_cursor\` says whether there are more.`;
+const ROWS_OF_A_PAGE = `Maximum rows per answer: a page of events ends at ${PAGE_BYTES_MAX / 1024 / 1024} MiB. \`next_cursor\` says whether there are more.`;
 
 const PAGE = allOf({
   limit: integerOr(PAGE_ROWS_DEFAULT, "limit", ROWS_OF_A_PAGE, { min: 1, max: PAGE_ROWS_MAX }),
-  cursor: text("cursor", "`next_cursor` of the page before, with the same filters."),
+  cursor: text("cursor", "`next_cursor` of the previous page, with the same filters."),
   isCounted: isAsked(
     "count",
-    `Whether to count the rows that match: \`count.value\`, up to ${COUNT_EXACT_MAX}. Where \`count.exact\` is false there are at least so many.`,
+    `Whether to count the rows that match: \`count.value\`, up to ${COUNT_EXACT_MAX}. If \`count.exact\` is false there are at least that many.`,
   ),
   format: choice(
     "format",
-    "`csv` and `ndjson` answer all rows that match as a file, whatever their number, without `limit`, `cursor` and `count`. That an export began is recorded as an event of the tenant `prooftrail-system`.",
+    "`csv` and `ndjson` return all matching rows as a file, whatever their number, without `limit`, `cursor` and `count`. The start of an export is recorded as an event of the tenant `prooftrail-system`.",
     ["json", "csv", "ndjson"],
     "json",
   ),
@@ -94,7 +94,7 @@ const LIST_FORM: typeof PAGE = {
   },
 };
 
-const ORDER = choice("order", "From the newest or from the oldest.", ["desc", "asc"], "desc");
+const ORDER = choice("order", "Newest or oldest first.", ["desc", "asc"], "desc");
 const ONE_ORDER: Asking<"asc"> = { documented: [], read: () => "asc" };
 
 type ListRoute = Omit<Described, "gives"> & { readonly access: Access };
@@ -149,7 +149,7 @@ export const INVALID_CURSOR = invalid([
   {
     path: "query:cursor",
     code: "invalid_value",
-    message: "Send the next_cursor of the page before, with the same filters, or none.",
+    message: "Send the next_cursor of the previous page, with the same filters, or none.",
   },
 ]);
 
@@ -231,7 +231,7 @@ export const keptSource = (kept: {
   ) => Promise<readonly (Placed & Entry)[] | Refusal> | readonly (Placed & Entry)[] | Refusal;
 }): ListSource<KeptWanted> => {
   const { name, members, tenant = { documented: [], read: () => undefined } } = kept;
-  const questions = allOf({ tenant, times: timeRange("What counts is `created_at`.") });
+  const questions = allOf({ tenant, times: timeRange("Compares `created_at`.") });
   return {
     name,
     members,
@@ -247,7 +247,7 @@ export const keptSource = (kept: {
       return { ...wanted, rows: rows.filter(within) };
     },
     page: async ({ rows, times: { from, to }, ...wanted }, principal, { cursor, limit }) => {
-      // As in all other lists, any key that sees the same rows may send this cursor.
+      // As in other lists, any key that sees the same rows may send this cursor.
       const sees = [principal.isAdmin, principal.tenant, kept.scope?.(principal)];
       const scope = JSON.stringify([name, ...sees, wanted.tenant, from, to]);
       const start = cursor === undefined ? undefined : readCursor(cursor, scope);
@@ -267,4 +267,4 @@ export const keptSource = (kept: {
 };
 
 export const movesWithEvents = (row: string): string =>
-  `${row} that gets an event while pages are read moves to the newest end: with \`order=desc\` it may be missed, with \`order=asc\` it may come twice.`;
+  `${row} that gets an event while pages are read moves to the newest end: \`order=desc\` may miss it, \`order=asc\` may repeat it.`;

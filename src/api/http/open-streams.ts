@@ -2,7 +2,7 @@
 import type { Principal } from "../../access/authenticate.ts";
 
 export interface OpenStreams {
-  /** Undefined if the key, its tenant or all together have reached their limit, or the service stops. */
+  /** Undefined if a limit (key, tenant or all) is reached, or the service stops. */
   open(asker: Pick<Principal, "keyId" | "tenant">): OpenStream | undefined;
   /** Ends all, and opens no more. */
   end(): void;
@@ -11,7 +11,7 @@ export interface OpenStreams {
 export interface OpenStream {
   /** Aborted when the service stops, and when the stream is closed. */
   readonly signal: AbortSignal;
-  /** Call it when the stream has ended, for any reason. May be called again. */
+  /** Call it when the stream has ended, for any reason. Idempotent. */
   close(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * JSON Schema as TypeBox writes it → the dialect of OpenAPI 3.0 (§4.7.24), which has no `const`, no `patternProperties`, no type null and
- * no `examples`. Pure.
+ * TypeBox's JSON Schema → the dialect of OpenAPI 3.0 (§4.7.24), which has no `const`, `patternProperties`, type null or
+ * `examples`. Pure.
  */
 type Schema = { readonly [name: string]: unknown };
 

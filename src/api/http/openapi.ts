@@ -15,15 +15,14 @@ import { ProblemBody, RequestId, SandboxProblemBody, Watermark } from "./schemas
 const RECORDED = `Each change is first written as an event of the tenant \`${SYSTEM_TENANT}\`.`;
 
 export const TAGS = {
-  Ingestion: "Sending events. An answer 202 means: stored and synced to disk, once.",
+  Ingestion: "Sending events. 202 means: stored and synced to disk, once.",
   Reading: "Reading what was stored.",
-  Registers: `What an auditor asks for: lists that are built from the events, by the time of the events. Of a long text in \`metadata\`, such as the reason of an objection, they show the first ${KEPT_TEXT_CHARACTERS_MAX} characters, followed by \`…\`; the event has all.`,
+  Registers: `What an auditor asks for: lists built from the events, by their own times. Of a long text in \`metadata\`, such as the reason of an objection, they show the first ${KEPT_TEXT_CHARACTERS_MAX} characters and \`…\`; the event has all.`,
   Classification: "Which risk tier a system has, by which laws, and what follows from it.",
   Keys: `Who may do what, in which tenant. ${RECORDED}`,
-  Proof: "That nothing was altered and nothing left out, in forms that other tools verify (RFC 6962, C2SP).",
+  Proof: "Proof that nothing was altered or removed, in forms that other tools verify (RFC 6962, C2SP).",
   Retention: `How long the views show events, and what is on hold. ${RECORDED}`,
-  Sandbox:
-    "To try it without a key. Events are kept in memory for an hour; every answer carries a watermark.",
+  Sandbox: "Try it without a key. Events are kept in memory for an hour; every answer carries a watermark.",
   Operation: "For the people and machines that run Prooftrail.",
 } as const;
 
@@ -34,13 +33,13 @@ interface Header {
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 
-/** What a route answers where it refuses nothing. */
+/** A route's successful answer. */
 interface DescribedAnswer {
   /** Default: 200. */
   readonly status?: 201 | 202;
   /** Schema of `data`, or of one of its rows. A text where the media type is not JSON. */
   readonly gives: TSchema;
-  /** Default: made from the schema. */
+  /** Default: built from the schema. */
   readonly example?: unknown;
   readonly isList?: boolean;
   /** Members beside `data`. */
@@ -52,7 +51,7 @@ interface DescribedAnswer {
   readonly sends?: Readonly<Record<string, Header>>;
 }
 
-/** What the documentation says of a route. */
+/** A route's documentation. */
 export interface Described extends DescribedAnswer {
   readonly on: `${Method} /${string}`;
   /** Name of the operation in generated clients. */
@@ -67,7 +66,7 @@ export interface Described extends DescribedAnswer {
   readonly headers?: readonly Parameter[];
   /** What is special about parameters in the path. */
   readonly inPath?: Readonly<Record<string, Partial<Parameter>>>;
-  /** The views that the answer is made from. Their reads take `min_sequence`. */
+  /** The views behind the answer. Their reads take `min_sequence`. */
   readonly views?: readonly string[];
   readonly body?: {
     readonly schema: TSchema;
@@ -95,7 +94,7 @@ const problemsOfAccess = ({ scope, isRecorded, seat }: Access): readonly Problem
   "invalid_api_key",
   "session_ended",
   "rate_limited",
-  // The views' database may be away, and with the broker's store the keys themselves may be gone.
+  // The views' database may be down, and with the broker's store the keys themselves may be gone.
   "not_ready",
   "invalid_request",
   ...(scope === ANY_SCOPE ? [] : (["insufficient_scope", "csrf_token_required"] as const)),
@@ -116,7 +115,7 @@ const problemsOf = ({ on, access, body, views, isList, whileBehind, problems = [
   ]),
 ];
 
-/** The `detail` of an Elysia route. Its large parts are made when the document is requested: few ask for it (measured: a tenth of a start). */
+/** The `detail` of an Elysia route. Its large parts are built on request, as few ask for it (measured: a tenth of a start). */
 export const describe = (route: Described) => {
   const { id, tag, summary, description, access, body, status = 200 } = route;
   const isSandbox = tag === "Sandbox";
@@ -175,7 +174,7 @@ const parametersOf = ({ on, inPath = {}, headers = [], query = {}, views, body }
     ...(views ? MIN_SEQUENCE.documented : []),
     ...(body ? [CONTENT_ENCODING] : []),
   ];
-  // A question of its own may say more about one that every read takes.
+  // A route may say more about a parameter that every read takes.
   const once = all.filter((each, index) => all.findIndex(({ name }) => name === each.name) === index);
   if (once.length === 0) return undefined;
   return once.map((each) => ({
@@ -193,7 +192,7 @@ const CONTENT_ENCODING: Parameter = {
 };
 
 const bodyLimits = (bytesMax = OBJECT_BODY_BYTES_MAX): string =>
-  `JSON in UTF-8, plain or compressed with ${CODINGS_ACCEPTED.join(" or ")}. At most ${bytesMax} bytes, as it is sent and as it is after decompression, and whole within ${BODY_MS_MAX / 1000} s: past that 413 and 408.`;
+  `JSON in UTF-8, plain or compressed with ${CODINGS_ACCEPTED.join(" or ")}. At most ${bytesMax} bytes, as sent and after decompression, complete within ${BODY_MS_MAX / 1000} s: otherwise 413 or 408.`;
 
 const REQUEST_ID: Header = {
   schema: { type: "string", format: "uuid" },
@@ -218,7 +217,7 @@ const CHALLENGE: Readonly<Record<string, Header>> = {
 const RETRY: Readonly<Record<string, Header>> = {
   "Retry-After": {
     schema: { type: "integer", format: "int32", minimum: 1 },
-    description: "Seconds after which sending the same again can help.",
+    description: "Seconds after which a retry may succeed.",
   },
 };
 
@@ -234,7 +233,7 @@ const HEADERS_OF_STATUS: Readonly<Record<number, Readonly<Record<string, Header>
   415: {
     "Accept-Encoding": {
       schema: { type: "string" },
-      description: "The codings that a body may have, where its own is none of them (RFC 7694).",
+      description: "The codings that a body may have, if its own is not supported (RFC 7694).",
     },
   },
   429: {
@@ -242,7 +241,7 @@ const HEADERS_OF_STATUS: Readonly<Record<number, Readonly<Record<string, Header>
     RateLimit: {
       schema: { type: "string" },
       description:
-        "What is left, `r`, and the seconds until there is more, `t` (draft-ietf-httpapi-ratelimit-headers-10).",
+        "What is left (`r`), and the seconds until there is more (`t`) (draft-ietf-httpapi-ratelimit-headers-10).",
     },
     "RateLimit-Policy": {
       schema: { type: "string" },
@@ -276,7 +275,7 @@ const describeAnswer = (answer: DescribedAnswer, isSandbox: boolean) => {
   };
 };
 
-const MEANS = { 200: "The answer.", 201: "It is made.", 202: "It is stored." } as const;
+const MEANS = { 200: "The answer.", 201: "Created.", 202: "Stored." } as const;
 
 const JSON_TYPE = "application/json";
 
@@ -287,7 +286,7 @@ const NextCursor = Type.Union([Type.String(), Type.Null()], {
 const Count = Type.Object(
   {
     value: Type.Integer({ minimum: 0 }),
-    exact: Type.Boolean({ description: "False: at least so many." }),
+    exact: Type.Boolean({ description: "False: at least that many." }),
   },
   { description: "With `count=true`: how many rows match." },
 );

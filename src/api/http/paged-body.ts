@@ -1,6 +1,6 @@
 /**
- * A body that is made in pages. A page is made when the client has taken the one before, so a slow reader costs the memory of one page. If
- * a page fails the connection is broken, so that nobody takes a part for the whole.
+ * A body built in pages, each once the client has taken the one before, so a slow reader costs the memory of one page. If
+ * a page fails the connection is aborted, so that nobody mistakes a part for the whole.
  */
 import { setImmediate as otherWork } from "node:timers/promises";
 
@@ -11,7 +11,7 @@ export interface Pages {
   next(): Promise<Page | undefined>;
   closed(): void;
   failed(error: unknown): void;
-  /** Switches the idle limit of the connection off while a page is made: the client is not the reason for the silence. */
+  /** Switches the connection's idle limit off while a page is built: the silence is not the client's. */
   keepOpen(isKept: boolean): void;
 }
 
@@ -59,7 +59,7 @@ export const pagedBody = (pages: Pages): ReadableStream<Uint8Array<ArrayBuffer>>
       },
       cancel: end,
     },
-    // No page is made before it is requested.
+    // No page is built before it is requested.
     { highWaterMark: 0 },
   );
 };

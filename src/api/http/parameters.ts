@@ -1,4 +1,4 @@
-/** What a route asks for in its query: each parameter once, with how it is documented and how it is read. */
+/** A route's query parameters: each once, with how it is documented and read. */
 import type { BoundFilter } from "../../access/key-record.ts";
 import { isTenant, TENANT_EXPECTED, TENANT_PATTERN } from "../../access/tenant.ts";
 import { isUtcTimestamp, timeKey } from "../../event/formats.ts";
@@ -11,13 +11,13 @@ import { requestUrl } from "./request-context.ts";
 export type Reading<Value> = { readonly value: Value } | { readonly message: string };
 
 export interface Query {
-  /** Reads a parameter that may occur once; undefined if it is absent, or if it fails, which is reported. */
+  /** Reads a parameter that may occur once; undefined if absent or invalid, which is reported. */
   read<Value>(name: string, read: (sent: string) => Reading<Value>): Value | undefined;
   prefixed(prefix: string): readonly { readonly key: string; readonly value: string }[];
   has(name: string): boolean;
   /** Reports an error that concerns several parameters. */
   refuse(name: string, message: string): void;
-  /** All errors. Call it after every parameter was read: names that were not read are unknown. */
+  /** All errors. Call it after all reads: names that were not read are unknown. */
   errors(): readonly RequestError[];
 }
 
@@ -55,7 +55,7 @@ export const readQuery = (url: string): Query => {
   const once = (name: string): string | undefined => {
     const found = byName.get(name) ?? [];
     if (found.length > 1)
-      return refuse(name, `${name} stands ${found.length} times: send it once.`, "not_unique");
+      return refuse(name, `${name} occurs ${found.length} times: send it once.`, "not_unique");
     return found[0]?.[1];
   };
 
@@ -126,7 +126,7 @@ export const allOf = <Of extends Questions>(questions: Of): Asking<Asked<Of>> =>
   read: (query) => {
     const values: Record<string, unknown> = {};
     for (const [name, { read }] of Object.entries(questions)) values[name] = read(query);
-    // Each member was read by its own question.
+    // Each member was read on its own.
     return values as Asked<Of>;
   },
 });
@@ -165,10 +165,10 @@ const TEXT = { type: "string", minLength: 1 };
 /** An empty value is an error: it would match nothing. */
 export const text = (name: string, description: string, schema: Schema = TEXT): Asking<string | undefined> =>
   textAs(name, description, schema, (sent) =>
-    sent === "" ? { message: `${name} is empty: send a value, or leave it out.` } : { value: sent },
+    sent === "" ? { message: `${name} is empty: send a value, or omit it.` } : { value: sent },
   );
 
-/** As it is written in one way only: without a sign, an exponent, or zeros in front. */
+/** In its only spelling: no sign, exponent or leading zeros. */
 const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 
 export const integer = (
@@ -223,7 +223,7 @@ export const isAsked = (
   };
 };
 
-/** A name that no tenant can have is refused: it would look like a tenant without data. */
+/** An impossible tenant name is refused: it would look like a tenant without data. */
 export const tenant = (description: string): Asking<string | undefined> =>
   formed("tenant", description, {
     isValid: isTenant,
@@ -233,7 +233,7 @@ export const tenant = (description: string): Asking<string | undefined> =>
 
 export const MIN_SEQUENCE = integer(
   "min_sequence",
-  `Wait until the view has seen this sequence, up to ${MIN_SEQUENCE_WAIT_MS_MAX / 1000} s: so a writer reads its own write.`,
+  `Wait until the view has seen this sequence, up to ${MIN_SEQUENCE_WAIT_MS_MAX / 1000} s, to read your own write.`,
   { min: 0 },
 );
 
@@ -256,7 +256,7 @@ const TIME: Form = {
   schema: { type: "string", format: "date-time" },
 };
 
-/** Both as they were sent. A range that ends before it begins is refused: most often the two were swapped. */
+/** Both as sent. A range that ends before it starts is refused: usually the two were swapped. */
 export const timesBetween = (fromSays: string, toSays: string): Asking<TimeRange> => {
   const { documented, read } = allOf({
     from: formed("from", fromSays, TIME),
@@ -293,16 +293,16 @@ export const several = (
       return { value: [...new Set(values)].sort() };
     if (form)
       return { message: `${name} is not valid: send ${form.expects}, or several separated by commas.` };
-    const says = sent === "" ? "is empty: send a value, or leave it out." : HAS_EMPTY;
+    const says = sent === "" ? "is empty: send a value, or omit it." : HAS_EMPTY;
     return { message: `${name} ${says}` };
   });
   return { documented: documented.map((each) => ({ ...each, style: "form", explode: false })), read };
 };
 
 const SEVERAL = "Several values are separated by commas; a comma inside a value is written `\\,`.";
-const HAS_EMPTY = "has an empty value: a comma stands between two values.";
+const HAS_EMPTY = "has an empty value: put a comma between two values.";
 
-/** A comma with a backslash before it belongs to the value, and so does a backslash. A backslash before anything else is one itself. */
+/** A backslash escapes a comma or a backslash; before anything else it is literal. */
 export const valuesIn = (sent: string): readonly string[] => {
   const values: string[] = [];
   for (const [, value = "", end] of sent.matchAll(/((?:\\[\\,]|[^,])*)(,|$)/g)) {
@@ -329,7 +329,7 @@ export const combinations = <Choice>(
     const [longest] = choices.toSorted((a, b) => b.values.length - a.values.length);
     query.refuse(
       longest?.name ?? "",
-      `The values of the filters make ${count} combinations, and at most ${FILTER_COMBINATIONS_MAX} are answered at once: ask for fewer values.`,
+      `The filter values make ${count} combinations; at most ${FILTER_COMBINATIONS_MAX} are allowed at once: send fewer values.`,
     );
     return [];
   }

@@ -21,7 +21,7 @@ import { headersOf, type RequestContext } from "./request-context.ts";
 interface ProblemKind {
   readonly status: number;
   readonly title: string;
-  /** When it is answered, and what to check. Printed in the API documentation. */
+  /** When it occurs, and what to check. Printed in the API documentation. */
   readonly when: string;
   /** Default: 1 with 503. */
   readonly retryAfterSeconds?: number;
@@ -56,17 +56,17 @@ export const PROBLEMS = {
   session_ended: {
     status: 401,
     title: "The session has ended",
-    when: "The cookie of the session is not valid: it was idle for too long, reached its limit, its key was revoked, or it was not made here. Sign in again.",
+    when: "The session cookie is not valid: the session was idle too long or reached its limit, its key was revoked, or it was not issued here. Sign in again.",
   },
   csrf_token_required: {
     status: 403,
-    title: "The session's token is missing",
-    when: "A write with a session needs the header `X-CSRF-Token` with the `csrf_token` of `GET /v1/session`. Nothing was done.",
+    title: "The CSRF token is missing",
+    when: "A write with a session needs the header `X-CSRF-Token`: `csrf_token` from `GET /v1/session`. Nothing was done.",
   },
   insufficient_scope: {
     status: 403,
     title: "The API key may not do this",
-    when: "The key lacks a scope, which `detail` names, or names another tenant, which only the admin key reaches.",
+    when: "The key lacks the scope in `detail`, or asks for another tenant, which only the admin key reaches.",
   },
   outside_role: {
     status: 403,
@@ -76,22 +76,22 @@ export const PROBLEMS = {
   outside_seat: {
     status: 403,
     title: "The seat does not cover this",
-    when: "The key is the seat of an auditor that covers only some systems or a range of time, and this lies outside, or cannot be limited to that; `detail` says why.",
+    when: "The key is an auditor's seat limited to some systems or a time range, and this lies outside it or cannot be limited to it; `detail` says why.",
   },
   embed_token_exceeded: {
     status: 403,
-    title: "The token does not reach this",
-    when: "An embed token is bound to its filter and to the origins that it names. The request asks for more, or comes from a page of another origin. Nothing was read.",
+    title: "The token does not allow this",
+    when: "An embed token is bound to its filter and origins. The request asks for more, or comes from another origin. Nothing was read.",
   },
   not_found: {
     status: 404,
     title: "Not found",
-    when: "The path does not exist, or this key may see no such thing.",
+    when: "Nothing is at this path, or nothing that this key may see.",
   },
   no_api: {
     status: 404,
     title: "No API here",
-    when: "This process does not have the role api (ROLES): it answers /health/live, /health/ready and /metrics only. Ask one that has it.",
+    when: "This process does not have the role api (ROLES): it answers /health/live, /health/ready and /metrics only. Use one that has it.",
   },
   method_not_allowed: {
     status: 405,
@@ -101,17 +101,17 @@ export const PROBLEMS = {
   request_timeout: {
     status: 408,
     title: "The body did not arrive in time",
-    when: "The body was not complete in time, and the connection is closed. Sending the same again is safe.",
+    when: "The body was not complete in time, and the connection is closed. Retrying is safe.",
   },
   event_id_conflict: {
     status: 409,
-    title: "The event_id is taken by another event",
-    when: "An event with this event_id and other content is in the log; after ten minutes only a request with `resent=true` finds it. Events are never changed: send a new event_id.",
+    title: "Another event has this event_id",
+    when: "The log has this event_id with different content; after ten minutes only a request with `resent=true` finds it. Events never change: send a new event_id.",
   },
   changed_meanwhile: {
     status: 409,
-    title: "Others changed it at the same time",
-    when: "Somebody else changed the key, the policy or the hold during each attempt. Nothing was done. Send the same again.",
+    title: "Someone else changed it first",
+    when: "Someone else changed the key, policy or hold during each attempt. Nothing was done. Retry.",
   },
   log_not_behind: {
     status: 409,
@@ -120,33 +120,33 @@ export const PROBLEMS = {
   },
   obligation_state_conflict: {
     status: 409,
-    title: "The obligation is not in a state for this",
-    when: "A met obligation cannot be waived, nor a waived one once more; what is not waived cannot be unwaived. Nothing can be said of an obligation whose starting event has expired. Nothing was done.",
+    title: "The obligation's state rules this out",
+    when: "A met or waived obligation cannot be waived; one that is not waived cannot be unwaived. Neither works once its starting event has expired. Nothing was done.",
   },
   event_expired: {
     status: 410,
     title: "The event has expired",
-    when: "The tenant's retention has removed the event from the views. Its record stays in the log forever: `sequence` is its position, `expired_at` the time when it expired.",
+    when: "The tenant's retention has removed the event from the views. Its record stays in the log forever: `sequence` is its position, `expired_at` when it expired.",
   },
   case_shared: {
     status: 409,
-    title: "Too much shares the correlation_id",
+    title: "Too many share the correlation_id",
     when: `More than ${CASE_NEIGHBOURS_MAX} decisions, objections or incidents have this correlation_id, so they are not one case. Read \`GET /v1/decisions/{decision_id}\` for each, or \`GET /v1/events?correlation_id=…\` for all.`,
   },
   case_expired: {
     status: 410,
     title: "The case has expired",
-    when: "The tenant's retention has removed all events of the case, or all events that are kept of the decision, and with them its rows in the registers. The records stay in the log forever.",
+    when: "The tenant's retention has removed all events of the case, or all that were kept of the decision, and its rows in the registers. The records stay in the log forever.",
   },
   payload_too_large: {
     status: 413,
     title: "The body is too large",
-    when: `An event has at most ${EVENT_BYTES_MAX} bytes, the request with it ${SINGLE_BODY_BYTES_MAX}, a batch ${BATCH_BODY_BYTES_MAX}, any other body ${OBJECT_BODY_BYTES_MAX}.`,
+    when: `Limits: an event ${EVENT_BYTES_MAX} bytes, its request ${SINGLE_BODY_BYTES_MAX}, a batch ${BATCH_BODY_BYTES_MAX}, any other body ${OBJECT_BODY_BYTES_MAX}.`,
   },
   evidence_too_large: {
     status: 413,
     title: "The evidence bundle would be too large",
-    when: `A bundle holds at most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them. Ask in parts: by asset_id, correlation_id, decision_id or subject_hash, or by shorter times with from and to.`,
+    when: `A bundle holds at most ${EVIDENCE_RECORDS_MAX} records, ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB in all. Split it by asset_id, correlation_id, decision_id or subject_hash, or into shorter periods with from and to.`,
   },
   unsupported_media_type: {
     status: 415,
@@ -156,33 +156,33 @@ export const PROBLEMS = {
   idempotency_key_reused: {
     status: 422,
     title: "The Idempotency-Key was used for another event",
-    when: "The same Idempotency-Key came with other content within ten minutes.",
+    when: "This Idempotency-Key came with different content within ten minutes.",
   },
   rate_limited: {
     status: 429,
     title: "A rate limit is exceeded",
-    when: `The key has sent more requests or events per second than its limit, or a client more than ${SANDBOX_REQUESTS_PER_MINUTE} requests per minute to the sandbox. Nothing was stored. Wait for the time in \`Retry-After\`.`,
+    when: `The key exceeded its limit of requests or events per second, or a client ${SANDBOX_REQUESTS_PER_MINUTE} requests per minute to the sandbox. Nothing was stored. Wait for the time in \`Retry-After\`.`,
   },
   internal_error: {
     status: 500,
-    title: "An internal error",
-    when: "A fault in Prooftrail. Give the request_id to its operator. Sending the same event again is safe: it is stored at most once. For a key, a policy or a hold, check first whether it was changed.",
+    title: "Internal error",
+    when: "A bug in Prooftrail. Give the request_id to its operator. Retrying an event is safe: it is stored at most once. For a key, policy or hold, first check whether it changed.",
   },
   log_behind: {
     status: 503,
     title: "The event log may have lost its end",
-    when: "The log lacks records that its views have seen or that signed heads in HEADS_COPY cover, for example after an older copy was put back, or a file there is damaged, so that this is not known. Nothing is stored until its operator has brought back what is missing or accepted the loss; `/health/ready` says more.",
+    when: "The log lacks records that its views have seen or that signed heads in HEADS_COPY cover, for example after an older copy was restored, or a damaged file there leaves this unknown. Nothing is stored until its operator restores what is missing or accepts the loss; `/health/ready` says more.",
     retryAfterSeconds: 60,
   },
   log_unavailable: {
     status: 503,
     title: "The event log is not available",
-    when: "Nothing is promised about the event. Sending the same again is safe: it is stored at most once.",
+    when: "The event may or may not be stored. Retrying is safe: it is stored at most once.",
   },
   not_sealed: {
     status: 503,
     title: "The event is not sealed yet",
-    when: "The event is in the log, but no signed tree head includes it yet: that takes about CHECKPOINT_INTERVAL. Ask again, or use `wait`.",
+    when: "The event is in the log, but no signed tree head includes it yet: that takes about CHECKPOINT_INTERVAL. Retry, or use `wait`.",
   },
   not_ready: {
     status: 503,
@@ -191,13 +191,13 @@ export const PROBLEMS = {
   },
   overloaded: {
     status: 503,
-    title: "More requests than can be taken",
-    when: "Nothing was stored. Send the same again after the time in `Retry-After`.",
+    title: "Too many requests at once",
+    when: "Nothing was stored. Retry after the time in `Retry-After`.",
   },
   view_behind: {
     status: 503,
     title: "The view has not caught up yet",
-    when: "The view did not reach `min_sequence` in time; with `wait` for a proof, or with `resent`, it did not reach the end of the log. With `resent` nothing was stored. Ask again.",
+    when: "The view did not reach `min_sequence` in time; with `wait` for a proof, or with `resent`, it did not reach the end of the log. With `resent` nothing was stored. Retry.",
   },
 } as const satisfies Record<string, ProblemKind>;
 
@@ -230,10 +230,10 @@ const whoseLimit = (holder: string, keyId: string): string => {
   if (holder === keyId) return "The key may send";
   return isOfTenant(holder)
     ? "The keys of the tenant may together send"
-    : "The key, the key that it comes from, and all others that come from that may together send";
+    : "The key, the key that it derives from and all others derived from that may together send";
 };
 
-/** One place in the request and what is wrong there. `path` is a JSON Pointer into the body, or `query:name`, `header:name`. */
+/** What is wrong at one place in the request. `path` is a JSON Pointer into the body, or `query:name`, `header:name`. */
 export interface RequestError {
   readonly path: string;
   readonly code: string;

@@ -6,7 +6,7 @@ import { insufficientScope } from "./guard.ts";
 interface Words {
   /** What the id names: `key` or `hold`. */
   readonly name: string;
-  /** What is being changed, for the message that too many changes wait. */
+  /** What is being changed, for the message about too many waiting changes. */
   readonly changed: string;
   /** Beginning of the sentence that ends with the reason. */
   readonly unavailable: string;
@@ -32,18 +32,18 @@ export const refusedChange = (refusal: RefusedChange, words: Words = OF_KEYS): R
         `Too many changes of ${words.changed} are waiting for each other. Nothing was done.`,
       );
     case "unavailable":
-      return refuse("log_unavailable", `${words.unavailable}: ${refusal.detail}. Ask again.`);
+      return refuse("log_unavailable", `${words.unavailable}: ${refusal.detail}. Retry.`);
   }
 };
 
 const otherTenant = ({ path }: OtherTenant): Refusal =>
   refuse("insufficient_scope", {
-    detail: "The key reaches its own tenant alone: only the admin key reaches other tenants.",
+    detail: "The key reaches only its own tenant: only the admin key reaches others.",
     errors: [
       {
         path,
         code: "exceeds_own",
-        message: "The tenant is not that of the key: send its own or none, or use the admin key.",
+        message: "The tenant is not the key's own: send that or none, or use the admin key.",
       },
     ],
     headers: { "www-authenticate": 'Bearer error="insufficient_scope"' },

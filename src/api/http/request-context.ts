@@ -1,4 +1,4 @@
-/** Data about a request besides the request itself: made when it arrives, read when its line is logged. */
+/** Data about a request besides the request itself: created when it arrives, read when its line is logged. */
 import type { Principal } from "../../access/authenticate.ts";
 import { holderOf } from "../../access/client.ts";
 import { isUuidV7 } from "../../event/formats.ts";

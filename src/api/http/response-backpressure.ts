@@ -1,6 +1,6 @@
 /**
  * Long answers that their readers have not taken yet, bounded in bytes: a client that requests much and reads nothing must not fill the
- * memory. They are sent in pieces, because only then it is known when the reader has them.
+ * memory. They are sent in pieces, because only then is it known when the reader has them.
  */
 import { createMemoryQuota, type QuotaBounds } from "../../access/memory-quota.ts";
 import { ANSWER_PIECE_BYTES } from "../../limits.ts";

@@ -1,6 +1,6 @@
 /**
- * The one way to write a route: what it asks for, what it answers, and what the documentation says of both. Around `answer` stand, in this
- * order: the key, the query, the body, the wait for `min_sequence`, and whether the views are there.
+ * The one way to write a route: what it takes, what it answers, and how both are documented. Around `answer` run, in this
+ * order: key, query, body, the wait for `min_sequence`, and whether the views are available.
  */
 import type { Static, TSchema } from "@sinclair/typebox";
 import { type CheckedRequest, createRequestCheck } from "../../event/request/check.ts";
@@ -26,7 +26,7 @@ interface Afterwards {
   readonly make: () => Promise<Answer>;
 }
 
-/** What has an effect, so that it is done once: an answer is computed anew if a view is replaced meanwhile. */
+/** Has an effect, so it is done once; an answer is recomputed if a view is replaced meanwhile. */
 export const afterwards = (make: () => Promise<Answer>): Afterwards => ({ kind: "afterwards", make });
 
 interface BodyOf<Body> {
@@ -44,7 +44,7 @@ export const bodyOf = <Schema extends TSchema>(
   example: Static<Schema>,
 ): BodyOf<Static<Schema>> => ({ schema, example, check: createRequestCheck(schema) });
 
-/** A body whose rules know more than its schema: whoever carries the request out checks it. */
+/** A body with rules beyond its schema: whoever carries out the request checks it. */
 export const bodyFor = (schema: TSchema, example: unknown): BodyOf<unknown> => ({
   schema,
   example,
@@ -54,12 +54,12 @@ export const bodyFor = (schema: TSchema, example: unknown): BodyOf<unknown> => (
 interface Declared<Of, Q extends Questions, Body> extends Described {
   readonly query?: Q;
   readonly body?: BodyOf<Body>;
-  /** The answer itself says how far the views are, so it is given even while one of them is being made. */
+  /** The answer itself says how far the views are, so it is given even while one is being built. */
   readonly tellsPosition?: true;
   readonly isHidden?: true;
   /** Nothing in the query matters, so nothing in it is refused. */
   readonly takesAnyQuery?: true;
-  /** For clients that cannot send the header: what they send in its place. */
+  /** What clients that cannot send the header send instead. */
   readonly authorizationOf?: (request: Request) => string | null;
   readonly answer: (call: Asking<Of, Q, Body>) => Promise<Answered> | Answered;
 }
@@ -183,7 +183,7 @@ const readBody = async <Body>(
   return checked?.kind === "invalid" ? invalid(checked.problems) : { value: checked?.request };
 };
 
-/** Reads JSON strictly: duplicate members are refused rather than guessed, and so is a value that is nested too deep to be checked. */
+/** Reads JSON strictly: duplicate members are refused rather than guessed, and so is a value nested too deep to check. */
 const readJson = async (
   bodies: BodyReader,
   { request, context }: OpenCall,
@@ -213,6 +213,6 @@ const structuralErrors = ({ depth, duplicateMembers }: JsonSlice): readonly Requ
   return duplicateMembers.map((path) => ({
     path,
     code: "duplicate_member",
-    message: "The member stands twice: send it once.",
+    message: "The member occurs twice: send it once.",
   }));
 };

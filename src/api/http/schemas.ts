@@ -14,7 +14,7 @@ export const Sequence = Type.Integer({
 });
 export const Time = Type.String({ format: "date-time" });
 
-/** Members of an answer, with what they say. */
+/** Members of an answer, described. */
 export const str = (description: string) => Type.String({ description });
 export const int = (description: string) => Type.Integer({ description });
 export const bool = (description: string) => Type.Boolean({ description });
@@ -44,7 +44,7 @@ export const Warnings = Type.Optional(
   Type.Array(Warning, {
     maxItems: WARNINGS_MAX,
     description:
-      "What was kept as sent and was probably not intended. Absent when there is nothing. Where there is more, the last one says how much.",
+      "What was kept as sent but was probably not intended. Absent if there is nothing. If there is more, the last one says how much.",
   }),
 );
 
@@ -65,7 +65,7 @@ const problemMembers = {
     }),
   ),
   sequence: Type.Optional(
-    Type.Integer({ description: "Only with `event_expired`: where the record stands." }),
+    Type.Integer({ description: "Only with `event_expired`: position of the record." }),
   ),
   expired_at: Type.Optional(Type.String({ format: "date-time", description: "Only with `event_expired`." })),
 };

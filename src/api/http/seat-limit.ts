@@ -1,4 +1,4 @@
-/** An auditor's seat: what one that covers only a part gets to see, and what each opens. Whatever is not known to be inside is outside. */
+/** An auditor's seat: what one with partial coverage may see, and what each opens. Whatever is not known to be inside is outside. */
 
 import type { ActionRecorder } from "../../access/action.ts";
 import type { ViewAction } from "../../access/administration/system-events.ts";
@@ -20,12 +20,12 @@ export const withinSeat =
       case "by_handler":
         return handle(call);
       case "closed":
-        return outside(call, "What this path shows cannot be limited to a part of the tenant.");
+        return outside(call, "This path cannot be limited to a part of the tenant.");
       case "by_events":
         return ofEvents(covers, call, await handle(call));
       case "by_system":
       case "by_system_alone":
-        if (hasTimes) return outside(call, "What this path shows cannot be limited to a range of time.");
+        if (hasTimes) return outside(call, "This path cannot be limited to a time range.");
     }
     const url = requestUrl(call.request.url);
     const reason = limited(url, covers, { call, limit });
@@ -33,7 +33,7 @@ export const withinSeat =
     return handle({ ...call, request: new Request(url.href, call.request) });
   };
 
-/** Changes the parameters so that they ask for nothing outside. Gives the reason if they ask for that by name. */
+/** Narrows the parameters to what is inside. Gives the reason if they name something outside. */
 const limited = (
   url: URL,
   { asset_ids: systems, from, to }: Covers,
@@ -47,21 +47,21 @@ const limited = (
     const others = asked.filter((system) => !systems.includes(system));
     if (others.length > 0) return `It covers other systems: ${systems.join(", ")}.`;
     const name = limit === "by_system_alone" ? OF_SEVERAL_SYSTEMS.find((each) => query.has(each)) : undefined;
-    if (name) return `What is found by ${name} may be about other systems: ask by asset_id.`;
+    if (name) return `Results by ${name} may be about other systems: ask by asset_id.`;
     if (inPath === undefined) query.set("asset_id", valuesText(asked.length > 0 ? asked : systems));
   }
   if (limit !== "by_system_and_time" || (from === undefined && to === undefined)) return undefined;
   if (query.has("time_field") && query.get("time_field") !== "timestamp")
-    return "It covers a range of the events' own times: leave out time_field.";
+    return "It covers a range of the events' own times: omit time_field.";
   const [first, end] = [bound(query, "from", from, later), bound(query, "to", to, earlier)];
   if (first === undefined || end === undefined || timeKey(first) < timeKey(end)) return undefined;
   const [askedFrom, askedTo] = [query.get("from"), query.get("to")];
-  return askedFrom === null && askedTo === null ? undefined : "It covers another range of time.";
+  return askedFrom === null && askedTo === null ? undefined : "It covers another time range.";
 };
 
 const OF_SEVERAL_SYSTEMS = ["correlation_id", "decision_id", "subject_hash"] as const;
 
-/** Sets the narrower of what is asked and what is covered, and gives it. A time that is no time is refused by the route. */
+/** Sets and returns the narrower of what is asked and covered. The route refuses an invalid time. */
 const bound = (
   query: URLSearchParams,
   name: string,
@@ -88,7 +88,7 @@ const isInTime = ({ from, to }: Covers, time: string): boolean => {
   return (from === undefined || at >= timeKey(from)) && (to === undefined || at < timeKey(to));
 };
 
-/** One thing, whose answer holds its events. One that is gone is answered as one that never was. */
+/** One thing, whose answer holds its events. One that is gone is answered like one that never existed. */
 const ofEvents = async (covers: Covers, call: Call, given: Response): Promise<Response> => {
   if (HIDDEN.has(given.status)) return hidden(call, given);
   if (!given.ok) return given;
@@ -97,7 +97,7 @@ const ofEvents = async (covers: Covers, call: Call, given: Response): Promise<Re
   const inside = insides(covers, text);
   if (inside.length === 0 || inside.every((each) => !each)) return hidden(call, given);
   if (inside.includes(false))
-    return outside(call, "Some of its events lie outside, and without them it is another story.");
+    return outside(call, "Some of its events lie outside, so it cannot be shown in full.");
   return new Response(text, { headers: given.headers });
 };
 
@@ -106,11 +106,11 @@ const HIDDEN: ReadonlySet<number> = new Set([404, 409, 410]);
 const hidden = ({ context }: Call, given: Response): Response => {
   given.body?.cancel().catch(() => {});
   return problem(context, "not_found", {
-    detail: "There is no such thing in what the seat of this key covers.",
+    detail: "Nothing like this is within what this key's seat covers.",
   });
 };
 
-/** Of each event in an answer, whether it is inside; and false for each entry that speaks of what is outside. */
+/** Whether each event in an answer is inside; false for each entry about what is outside. */
 const insides = (covers: Covers, text: string): readonly boolean[] => {
   const found: boolean[] = [];
   const look = (value: unknown): void => {
@@ -123,11 +123,11 @@ const insides = (covers: Covers, text: string): readonly boolean[] => {
     const system = members.get("asset_id");
     const isPlace = members.has("at") && members.has("sequence");
     if (members.has("timestamp")) found.push(isCovered(covers, system, members.get("timestamp")));
-    // An event that expired has a place in the timeline, and nobody knows of which system it was.
+    // An expired event keeps its place in the timeline, but its system is unknown.
     else if (isPlace && members.get("event") === null) found.push(false);
     else if (isPlace && system !== undefined) found.push(isCovered(covers, system, members.get("at")));
     else if (typeof system === "string" && covers.asset_ids?.includes(system) === false) found.push(false);
-    // A case knows the times of its first and last event, also of those that it does not show.
+    // A case has the times of its first and last event, even those that it does not show.
     for (const name of ["first_at", "last_at"]) {
       const time = members.get(name);
       if (typeof time === "string" && !isInTime(covers, time)) found.push(false);
@@ -138,7 +138,7 @@ const insides = (covers: Covers, text: string): readonly boolean[] => {
   return found;
 };
 
-/** What customers put in there means something to them. */
+/** What customers put there has a meaning of theirs. */
 const OF_CUSTOMERS: ReadonlySet<string> = new Set(["metadata", "tags"]);
 
 const outside = ({ context, request }: Call, reason: string): Response => {
@@ -151,9 +151,9 @@ interface SeatViews {
   recorded(call: Call, handle: (call: Call) => Promise<Response> | Response): Promise<Response>;
 }
 
-/** Then all are forgotten, and what is opened again is recorded again. */
+/** Beyond this all are forgotten, and what is opened again is recorded again. */
 const QUESTIONS_KNOWN_MAX = 10_000;
-/** Parameters that change how much is shown of the same, and when. */
+/** Parameters that change only how much is shown, and when. */
 const OF_FORM: ReadonlySet<string> = new Set(["cursor", "limit", "order", "count", "min_sequence", "wait"]);
 
 export const createSeatViews = (recorder: ActionRecorder<ViewAction>): SeatViews => {
@@ -197,5 +197,4 @@ export const createSeatViews = (recorder: ActionRecorder<ViewAction>): SeatViews
   };
 };
 
-const NOT_RECORDED =
-  "The log did not take the record of what this seat opens, and without it nothing is shown. Ask again.";
+const NOT_RECORDED = "What this seat opens could not be recorded in the log, so nothing is shown. Retry.";

@@ -4,14 +4,14 @@ import { SIGN_IN_MS_MAX } from "../../access/sign-in-provider.ts";
 
 export const CSRF_HEADER = "x-csrf-token";
 
-/** Browsers take this name only with Secure, from the host itself and for all of its paths (RFC 6265bis §4.1.3.2). */
+/** Browsers accept this name only with Secure, from the host itself and for all of its paths (RFC 6265bis §4.1.3.2). */
 const SECURE_NAME = "__Host-prooftrail";
-/** For plain HTTP on this machine, where some browsers keep no cookie with Secure. */
+/** For plain HTTP on this machine, where some browsers drop Secure cookies. */
 const LOOPBACK_NAME = "prooftrail-loopback";
 
 const ATTRIBUTES = "Path=/; HttpOnly; SameSite=Strict";
 
-/** A session cookie: it goes with the browser. The limits in time are sealed in its value. */
+/** A session cookie: it ends with the browser. Its time limits are sealed in its value. */
 export const sessionCookie = (request: Request, value: string): string =>
   cookieText(isLoopback(request), "", `${value}; ${ATTRIBUTES}`);
 
@@ -38,13 +38,13 @@ const LAX = ATTRIBUTES.replace("Strict", "Lax");
 const cookieText = (isLoopback: boolean, suffix: string, rest: string): string =>
   isLoopback ? `${LOOPBACK_NAME}${suffix}=${rest}` : `${SECURE_NAME}${suffix}=${rest}; Secure`;
 
-/** Removes both, because a browser may have met the service in both ways. */
+/** Removes both, because a browser may have used both ways. */
 export const endedCookies: readonly string[] = [
   `${LOOPBACK_NAME}=; ${ATTRIBUTES}; Max-Age=0`,
   `${SECURE_NAME}=; ${ATTRIBUTES}; Secure; Max-Age=0`,
 ];
 
-/** A neighbouring host can plant a cookie without the prefix, so that name counts on loopback alone. */
+/** A neighbouring host can plant a cookie without the prefix, so that name counts only on loopback. */
 export const sessionCookieOf = (headers: Headers): string | undefined => {
   const cookies = headers.get("cookie");
   if (cookies === null) return undefined;
@@ -61,8 +61,8 @@ const cookieNamed = (cookies: string, name: string): string | undefined =>
     ?.slice(name.length + 1);
 
 /**
- * What the browser itself says, because a proxy may send a Host of its own. A GET has no Origin: a renewed cookie keeps the name that it has,
- * because of two the one that is not renewed would be read.
+ * What the browser itself says, because a proxy may send a Host of its own. A GET has no Origin: a renewed cookie keeps its name,
+ * because of two, the stale one would be read.
  */
 const isLoopback = ({ headers }: Request): boolean => {
   const origin = headers.get("origin");

@@ -7,11 +7,11 @@ import type { StoredEvent } from "../../views/events/queries.ts";
 import { memberTexts } from "../intake/json/slice.ts";
 import { CSV_START, csvRow } from "./csv.ts";
 
-/** The event's text is inserted as it was sent. */
+/** The event's text is inserted as sent. */
 export const storedEventText = ({ sequence, tenant, receivedAt, eventText }: StoredEvent): string =>
   `{"sequence":${sequence},"tenant":"${tenant}","received_at":"${receivedAt}","event":${eventText}}`;
 
-/** With what its sender was warned of, as the service of today would: warnings are not stored. */
+/** With its sender's warnings by today's rules: warnings are not stored. */
 export const warnedEventText = (stored: StoredEvent, warn: Warner): string => {
   const text = storedEventText(stored);
   const warnings = warn(JSON.parse(stored.eventText), Date.parse(stored.receivedAt));
@@ -24,10 +24,10 @@ export const storedEventLine = (stored: StoredEvent): string =>
 
 /** Members in the columns before `legal_bases`, as the event has them. */
 const BEFORE_BASES = ["event_id", "timestamp", "asset_id", "event_type", "risk_tier"] as const;
-/** Also found under the other names that clients use. */
+/** Also found under clients' other names. */
 const HASHES = ["context_hash", "outcome_hash"] as const;
 const AFTER_HASHES = ["correlation_id", "trace_id", "span_id", "asset_version"] as const;
-/** As JSON text as it was sent, so that numbers keep all their digits. */
+/** JSON text as sent, so that numbers keep all their digits. */
 const JSON_TEXTS = ["tags", "metadata"] as const;
 
 export const EVENT_CSV_COLUMNS = [
@@ -66,7 +66,7 @@ export const eventCsvRow = ({ sequence, receivedAt, eventText }: StoredEvent): s
   ]);
 };
 
-/** Server-Sent Events (HTML §9.2). Clients remember an id without data: one that is cut off before its first event misses none. */
+/** Server-Sent Events (HTML §9.2). Clients remember an id without data: one disconnected before its first event misses none. */
 export const streamOpening = (sequence: number): string => `retry: ${STREAM_RETRY_MS}\nid: ${sequence}\n\n`;
 
 export const streamKeepAlive = (sequence: number): string => `: keep-alive\nid: ${sequence}\n\n`;

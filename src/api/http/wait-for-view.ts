@@ -8,7 +8,7 @@ import type { ViewStore } from "../../views/store/view-store.ts";
 
 export interface SequenceWait {
   readonly sequence: number;
-  /** Deadline by `performance.now()`, also for waits on something else than the views. */
+  /** Deadline by `performance.now()`, also for waits on other things than the views. */
   readonly until: number;
 }
 
@@ -46,8 +46,8 @@ export const haveSeenInTime = async (
 };
 
 /**
- * For answers of megabytes: of several long ones, one is made in each turn of the event loop. SQLite returns rows without ever waiting, so all
- * answers requested at the same time would be made before anything else runs: sixty of one large case kept everybody waiting for 11 s (measured).
+ * For answers of megabytes: builds one long answer in each turn of the event loop. SQLite returns rows without ever waiting, so all
+ * answers requested at once would be built before anything else runs: sixty of one large case blocked everybody for 11 s (measured).
  */
 export const inOwnTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   await nextTurn(() => otherWork());

@@ -1,4 +1,4 @@
-/** The answer to a batch, in the words of the API, as it follows from what became of its events. */
+/** The answer to a batch, in the terms of the API, from the results of its events. */
 import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../../event/json-pointer.ts";
 import { isOfOwnMember, type Warning, within } from "../../event/warnings.ts";
 import { WARNING_INDEXES_MAX, WARNINGS_MAX } from "../../limits.ts";
@@ -43,7 +43,7 @@ export const answerBatch = (
     if (wantsReceipts) receipts.push({ index: event.index, ...receipt });
   }
   const [first] = errors;
-  // Nothing was stored, and every event may simply be sent again.
+  // Nothing was stored; every event may simply be resent.
   if (accepted === 0 && first && errors.every(({ retryable }) => retryable))
     return { kind: first.code === "overloaded" ? "overloaded" : "unavailable", detail: first.message };
   errors.sort((a, b) => a.index - b.index);
@@ -68,16 +68,15 @@ const rejectSettled = (
 ): RejectedEvent => {
   const entry = { index, event_id: eventId };
   if (settled.kind === "conflict") {
-    const message =
-      "Another event with this event_id is in the log: give the new one an event_id of its own.";
+    const message = "Another event in the log has this event_id: give the new one its own.";
     return { ...entry, code: "event_id_conflict", message, errors: [] };
   }
-  const message = `${settled.detail} Send the event again: it is stored at most once.`;
+  const message = `${settled.detail} Retry the event: it is stored at most once.`;
   const code = settled.kind === "overloaded" ? "overloaded" : "log_unavailable";
   return { ...entry, code, message, errors: [], retryable: true };
 };
 
-/** Members beside `events` belong to no event, so there is nowhere to keep them. */
+/** Members beside `events` belong to no event, so they are not kept. */
 const ignoredMember = (member: string): Warning => ({
   path: `/${pointerToken(member.slice(0, MEMBER_CHARACTERS_SHOWN))}`,
   code: "unknown_field",
@@ -85,7 +84,7 @@ const ignoredMember = (member: string): Warning => ({
 });
 
 interface BatchWarning extends Warning {
-  /** The first event that it is about. Absent, with the other two: it is about the body beside the events. */
+  /** The first event it is about. Absent, with the other two, if it is about the body outside the events. */
   readonly index?: number;
   readonly count?: number;
   readonly indexes?: readonly number[];

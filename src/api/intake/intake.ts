@@ -39,18 +39,18 @@ interface Submission {
 export interface Intake {
   /** With an `idempotencyKey`, that is the identity of the event. */
   judgeOne(submission: Submission, idempotencyKey?: string): JudgedRequest | Refusal;
-  /** One bad event never hurts the others: each has an outcome of its own. */
+  /** One bad event never affects the others: each has its own outcome. */
   judgeBatch(submission: Submission): Promise<JudgedRequest | Refusal>;
-  /** The events that the log already holds, however long ago they came: for `resent=true`. The broker knows the ids of ten minutes. */
+  /** The events that the log already holds, of any age: for `resent=true`. The broker remembers ids for ten minutes. */
   findEarlier(request: JudgedRequest): Promise<FoundEarlier>;
-  /** What became of each judged event, in the same order. */
+  /** The result of each judged event, in the same order. */
   append(
     request: JudgedRequest,
     options: { readonly wantsReceipts: boolean; readonly earlier?: Sequences | undefined },
   ): Promise<readonly Settled[]>;
 }
 
-/** By identity. Such an event is answered as a repeat of what the log holds. */
+/** By identity. Such an event is answered as a repeat. */
 type Sequences = ReadonlyMap<string, Sequence>;
 
 export type FoundEarlier =

@@ -14,7 +14,7 @@ export type Refusal =
   | { readonly kind: "event_too_large" }
   | { readonly kind: "conflict"; readonly identity: "event_id" | "idempotency_key" }
   | { readonly kind: "overloaded"; readonly detail: string }
-  /** It could not be decided in time whether the log already holds the events. Nothing was stored. */
+  /** Unknown in time whether the log already holds the events. Nothing was stored. */
   | { readonly kind: "view_behind" }
   | { readonly kind: "unavailable"; readonly detail: string };
 
@@ -39,9 +39,9 @@ export interface JudgedEvent extends OutgoingRecord {
   readonly warnings: readonly Warning[];
 }
 
-/** Of an event that the log holds, in the words of the answer. */
+/** Of an event in the log, in the terms of the answer. */
 export interface Receipt {
-  /** As it was spelt when it was first stored. */
+  /** As spelt when first stored. */
   readonly event_id: string;
   readonly sequence: Sequence;
   readonly received_at: string;
@@ -50,7 +50,7 @@ export interface Receipt {
   readonly duplicate: boolean;
 }
 
-/** What became of a judged event. A conflict: the log has another event with the same identity. */
+/** The result of a judged event. Conflict: the log has another event with the same identity. */
 export type Settled =
   | { readonly kind: "stored"; readonly receipt: Receipt }
   | Extract<Refusal, { readonly kind: "conflict" | "overloaded" | "unavailable" }>;
@@ -63,7 +63,7 @@ export const REJECTION_CODES = [
   "overloaded",
 ] as const;
 
-/** What went wrong with one event of a batch, in the words of the answer. */
+/** What is wrong with one event of a batch, in the terms of the answer. */
 export interface RejectedEvent {
   readonly index: number;
   readonly event_id?: string;
@@ -91,23 +91,23 @@ export const judge = (validate: EventValidator, slice: JsonSlice, now: number): 
   return slice.duplicateMembers.length > 0 ? withDuplicates(slice.duplicateMembers, judged) : judged;
 };
 
-/** What a metric counts of an accepted event: members, keys and names that mean nothing here. */
+/** What a metric counts in an accepted event: unknown members, keys and names. */
 export const unknownIn = (warnings: readonly Warning[]): number =>
   warnings.reduce((count, { code }) => count + Number(code.startsWith("unknown_")), 0);
 
-/** A value that is nested too deep is not walked, neither by the validator nor for duplicate members. So nothing else is known about it. */
+/** A value nested too deep is not walked, neither by the validator nor for duplicates, so nothing else is known about it. */
 const tooDeep = (depth: number): InvalidEvent => {
   const message = `The event is nested ${depth} levels deep: send at most ${EVENT_DEPTH_MAX}.`;
   return { kind: "invalid", problems: [{ path: "", code: "too_deep", message }], problemCount: 1 };
 };
 
-/** Keeps the other problems too, so that one attempt shows them all. For a duplicate member only the duplication is reported. */
+/** Keeps the other problems too, so that one attempt shows them all. For a duplicate member only that is reported. */
 const withDuplicates = (paths: readonly string[], judged: Validation): InvalidEvent => {
   const twice = new Set(paths);
   const duplicates: readonly Problem[] = paths.map((path) => ({
     path,
     code: "duplicate_member",
-    message: "The member stands twice in one object: send it once.",
+    message: "The member occurs twice in one object: send it once.",
   }));
   const others = judged.kind === "invalid" ? judged.problems.filter(({ path }) => !twice.has(path)) : [];
   const problems = [...duplicates, ...others].slice(0, PROBLEMS_PER_EVENT_MAX);
@@ -120,7 +120,7 @@ const withDuplicates = (paths: readonly string[], judged: Validation): InvalidEv
   };
 };
 
-/** Lists the first problem, and as many others as the batch has left. */
+/** Lists the first problem, and as many others as the batch still allows. */
 export const rejectInvalid = (index: number, judged: Refused, othersMax: number): RejectedEvent => {
   if (judged.kind === "too_large") {
     const message = `The event is larger than ${EVENT_BYTES_MAX} bytes.`;
@@ -152,7 +152,7 @@ export const notABatch = ({
         path === "" ? 'Send an object: {"events": […]}.' : "events is not valid: send an array of events.",
     },
     missing: { path, code: "required", message: "events is required: send an array of events." },
-    duplicate: { path, code: "duplicate_member", message: "events stands twice: send it once." },
+    duplicate: { path, code: "duplicate_member", message: "events occurs twice: send it once." },
     members: {
       path,
       code: "too_many",

@@ -21,8 +21,8 @@ export interface Repeat {
 const READS_AT_ONCE = 16;
 
 /**
- * Puts what became of each repeat into `settled`. If the log does not answer for one, the others are not tried: each could wait as long.
- * Comparing two of the largest events takes 0.1 s (measured), so others have a turn in between.
+ * Puts the result of each repeat into `settled`. If the log does not answer for one, the others are not tried: each could wait as long.
+ * Comparing two of the largest events takes 0.1 s (measured), so others run in between.
  */
 export const readRepeats = async (parts: {
   readonly reader: Pick<LogReader, "read">;
@@ -55,7 +55,7 @@ const compare = (message: StoredMessage | undefined, tenant: string, repeat: Rep
   const { identity, text } = repeat.event;
   const stored = message && decodeRecord(message.payload);
   if (!(message && stored) || stored.tenant !== tenant) return UNREADABLE;
-  // If the log was replaced by another one, any event may be at this sequence. That is no reason to refuse this event forever.
+  // If the log was replaced, any event may be at this sequence, which is no reason to refuse this one forever.
   const isOther = !isKeyed && stored.eventText !== text;
   if (isOther && eventIdOf(message.payload, tenant) !== identity) return UNREADABLE;
   if (!sameContent(stored.eventText, text))
@@ -78,9 +78,9 @@ const UNREADABLE: Settled = {
   detail: "The event with the same identity could not be read back.",
 };
 
-/** A UUID may have been sent in other case. */
+/** A UUID may have been sent in another case. */
 const eventIdIn = (eventText: string): string => {
   const { event_id: eventId }: { readonly event_id?: unknown } = JSON.parse(eventText);
-  if (typeof eventId !== "string") throw new Error("what is the same as a valid event has an event_id");
+  if (typeof eventId !== "string") throw new Error("a repeat of a valid event has an event_id");
   return eventId;
 };

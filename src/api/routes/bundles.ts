@@ -1,4 +1,4 @@
-/** The bundles that were made, from the events of the system's log. */
+/** The bundles created so far, from the system log's events. */
 import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { ACTIONS } from "../../access/administration/system-events.ts";
@@ -20,7 +20,7 @@ const MADE = "system.evidence_made";
 const { manifest_sha256, records, filter } = ACTIONS[MADE].details.properties;
 
 const MEMBERS = {
-  sequence: int("Of its event in the log of the system."),
+  sequence: int("Of its event in the system log."),
   event_id: Type.String(),
   made_at: Time,
   made_by: str("Id of the key, or `admin`."),
@@ -54,7 +54,7 @@ export const bundleRoutes = (dependencies: Dependencies): readonly Route[] => {
         name: "bundles",
         views: [EVENTS_VIEW],
         members: MEMBERS,
-        query: timeRange("What counts is when the bundle was made."),
+        query: timeRange("Compares when the bundle was created."),
         page: async (period, { tenant }, { order, limit, cursor }) => {
           const scope = JSON.stringify([MADE, tenant, period.from, period.to, order]);
           const start = cursor === undefined ? undefined : readCursor(cursor, scope);
@@ -78,15 +78,15 @@ export const bundleRoutes = (dependencies: Dependencies): readonly Route[] => {
         access: MADE_BUNDLES,
         id: "listBundles",
         tag: "Proof",
-        summary: "The evidence bundles that were made",
+        summary: "List evidence bundles",
         description:
-          "Each bundle of the tenant, from its event `system.evidence_made`: what it is about, how many records it has, who made it, and the SHA-256 of its `manifest.json`, by which a file is recognised. Whether its reader took it to the end is not said.",
+          "Each bundle of the tenant, from its event `system.evidence_made`: what it is about, how many records it has, who created it, and the SHA-256 of its `manifest.json`, which identifies a file. It does not say whether the download was completed.",
       },
     ),
   ];
 };
 
-/** Oldest first. All tenants' bundles are looked through: an installation has few. */
+/** Oldest first. Scans all tenants' bundles: an installation has few. */
 const bundlesOf = async ({ views, keyStore }: Dependencies, tenant: string, period: Period) => {
   const end = await views.position(EVENTS_VIEW);
   const events = async function* (eventType: string, times: Period = {}) {

@@ -1,4 +1,4 @@
-/** One case and one decision: their whole story, with missing steps named. */
+/** One case and one decision in full, with their missing steps. */
 
 import { Type } from "@sinclair/typebox";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
@@ -53,7 +53,7 @@ export const caseRoutes = (dependencies: Dependencies): readonly Route[] => {
       id: "readDecision",
       summary: "The dossier of one decision",
       description:
-        "Notice, decision, explanation, objection, human review and reversal in one answer, with the missing steps named, the duties and their clocks, and every event as it was sent, with the rule that links it. A step is `missing` once it is due, and `pending` before.",
+        "Notice, decision, explanation, objection, human review and reversal in one answer, with the missing steps, the obligations and their clocks, and every event as sent, with the rule that links it. A step is `missing` once it is due, and `pending` before.",
       gives: dossierSchema,
       problems: ["not_found", "case_expired", "overloaded"],
       answer: (call) => inOwnTurn(() => readDecision(dependencies, call)),
@@ -70,7 +70,7 @@ const readCase = async (dependencies: Dependencies, { principal, params }: Call)
   if (found.isShared) return refuse("case_shared");
   if (found.hasExpired) return refuse("case_expired");
   const { facts, links } = found.is;
-  // Several decisions about one person have the same nameless notice.
+  // Several decisions about one person share the same nameless notice.
   const once = new Map(facts.map((fact) => [fact.id, fact]));
   const linked = [...once.values()].map((fact) => ({ fact, linkedBy: linkOf(fact, links)?.by }));
   const entry = { ...caseEntry(found, rules, timeKey(now().toISOString())), correlation_id: value };
@@ -101,7 +101,7 @@ interface LinkedFact {
   readonly linkedBy: LinkedBy | undefined;
 }
 
-/** With the events as they were sent. One may have expired from the views; its fact and its place in the log remain. */
+/** With the events as sent. One may have expired from the views; its fact and its place in the log remain. */
 const story = async (
   { views }: Dependencies,
   tenant: string,
@@ -137,7 +137,7 @@ const Timeline = Type.Array(
     event: nullable(Type.Record(Type.String(), Type.Unknown())),
   }),
   {
-    description: `The events in the order of their own times, up to ${CASE_FACTS_MAX} per name they refer to. Of more, what is said of objections, explanations, reviews, reversals and incidents stays first of all, then notices, then decisions, then all else, and of each the earliest; the first decision and the first notice always.`,
+    description: `The events in the order of their own times, up to ${CASE_FACTS_MAX} per name they refer to. Beyond that, events about objections, explanations, reviews, reversals and incidents are kept first, then notices, decisions and the rest, the earliest of each; the first decision and notice always.`,
   },
 );
 
@@ -156,11 +156,11 @@ const UnlinkedEvents = (description: string) =>
           kind: wordsOf(["decision", "objection", "incident"]),
           id: Type.String(),
         }),
-        { description: "What it could belong to: several of a kind stand under its correlation, or none." },
+        { description: "What it could belong to: its correlation has several of a kind, or none." },
       ),
     }),
     {
-      description: `${description} To link one, send an event of its kind that names the decision, the objection or the incident.`,
+      description: `${description} To link one, send an event of its kind that names the decision, objection or incident.`,
     },
   );
 
@@ -171,29 +171,27 @@ const parts = {
   timeline: Timeline,
 };
 
-/** A case knows only the events that it keeps; of others it has the number and the times. */
+/** A case has only the events that it keeps; of others, only number and times. */
 const OF_TIMELINE = "Of the events in the timeline.";
 
 const SPAN = nullable(
-  time(
-    "Of all events of the case; of those in the timeline, where one of the same names has expired before.",
-  ),
+  time("Of all events of the case; of those in the timeline, if one of the same names has expired."),
 );
 
 const caseSchema = Type.Object({
   correlation_id: Type.String(),
   state: wordsOf(["open", "closed"], {
     description:
-      "`open` while an obligation is not met, or an objection, a human review or an incident is not closed.",
+      "`open` while an obligation is unmet, or an objection, human review or incident is not closed.",
   }),
   started_at: SPAN,
   last_at: SPAN,
   asset_ids: Type.Array(Type.String(), { description: OF_TIMELINE }),
   events: int(
-    "More than in the timeline where a name has more than are kept. Those that were kept and went with the case when it expired are not counted, others that expired are.",
+    "More than in the timeline where a name has more than are kept. Events that were kept and expired with the case are not counted; others that expired are.",
   ),
   notice_shown: bool(
-    "Whether the log has a notice for every decision, shown before or after it. If none was shown before, `notice` is among the `missing` steps of the decision. If no decision is known: whether there is any notice.",
+    "Whether the log has a notice for every decision, shown before or after it. If none was shown before, `notice` is a `missing` step of the decision. If no decision is known: whether there is any notice.",
   ),
   explanation_given: bool("Any explanation is in the log."),
   human_review_triggered: bool("Any human review was triggered."),

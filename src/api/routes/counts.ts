@@ -1,4 +1,4 @@
-/** How many events there were, and whether all that were acknowledged are there. */
+/** How many events there were, and whether all acknowledged ones are there. */
 import { Type } from "@sinclair/typebox";
 import { timeKey } from "../../event/formats.ts";
 import { DAY_MS, FIRST_INSTANT, instantOf } from "../../law/obligations/calendar.ts";
@@ -30,7 +30,7 @@ export const activityRoutes = ({ route, views, now }: Dependencies): readonly Ro
     id: "readActivity",
     tag: "Reading",
     summary: "How many events there were",
-    description: `Counts by hour or day of the events' own time (UTC), grouped as asked. Buckets that \`from\` or \`to\` cuts are counted whole. Without \`from\` the 30 days before \`to\`. The answer has all rows, of which there may be ${ACTIVITY_ROWS_MAX}, past that 400: \`next_cursor\` is always null.`,
+    description: `Counts by hour or day of the events' own time (UTC), grouped as asked. Buckets that \`from\` or \`to\` cuts are counted whole. Without \`from\`: the 30 days before \`to\`. The answer has all rows, at most ${ACTIVITY_ROWS_MAX}, beyond that 400: \`next_cursor\` is always null.`,
     views: ["activity"],
     query: {
       wanted: { documented: QUESTIONS.documented, read: (query: Query) => wantedOf(query, now()) },
@@ -58,7 +58,7 @@ export const activityRoutes = ({ route, views, now }: Dependencies): readonly Ro
   }),
 ];
 
-const MANY = `The answer has more than ${ACTIVITY_ROWS_MAX} rows: ask for a shorter time with from and to, days, or fewer groups.`;
+const MANY = `The answer has more than ${ACTIVITY_ROWS_MAX} rows: ask for a shorter period with from and to, days, or fewer groups.`;
 const TOO_MANY_ROWS = refuse("invalid_request", {
   detail: MANY,
   errors: [{ path: "query:from", code: "too_many", message: MANY }],
@@ -89,7 +89,7 @@ const QUESTIONS = allOf({
 });
 
 const DAYS_DEFAULT = 30;
-const FROM_LATER = "from is after to, which is a day from now where it is left out: send a to as well.";
+const FROM_LATER = "from is after to, which defaults to a day from now: send a to as well.";
 
 const wantedOf = (query: Query, now: Date) => {
   const { bucket, groups = ["start" as const], times, assetIds, types } = QUESTIONS.read(query);
@@ -127,12 +127,12 @@ export const reconciliationRoutes = ({
     id: "reconcile",
     tag: "Reading",
     summary: "Accepted = stored = projected",
-    description: `Compares what was acknowledged with what the log holds and what the view shows, hour by hour. Each of the three is counted by a different part of the service. Hours without events are left out. At most ${RECONCILED_HOURS_MAX} hours at once. Counts of the last seconds may still be incomplete.`,
+    description: `Compares what was acknowledged with what the log holds and what the view shows, hour by hour. A different part of the service counts each of the three. Hours without events are omitted. At most ${RECONCILED_HOURS_MAX} hours at once. Counts of the last seconds may still be incomplete.`,
     views: [LEDGER_VIEW, EVENTS_VIEW],
     tellsPosition: true,
     query: { hours: { documented: TIMES.documented, read: (query: Query) => hoursAsked(query, now()) } },
     gives: Type.Object({
-      is_balanced: nullable(bool("Null where nothing was counted, so that nobody can tell.")),
+      is_balanced: nullable(bool("Null where nothing was counted: unknown.")),
       log_last_sequence: Type.Integer(),
       view_position: Type.Integer(),
       hours: Type.Array(HourEntry),
@@ -163,13 +163,13 @@ const hoursAsked = (query: Query, now: Date): readonly string[] => {
   const end = to === undefined ? now.getTime() : hour(to);
   const start = from === undefined ? end - 24 * HOUR_MS : hour(from);
   if (to === undefined && start > end) {
-    query.refuse("from", "from is in the future, and without to the answer ends now: send an earlier from.");
+    query.refuse("from", "from is in the future, and to defaults to now: send an earlier from.");
     return [];
   }
   const first = Math.floor(start / HOUR_MS);
   const count = Math.max(0, Math.floor(end / HOUR_MS) - first + 1);
   if (count > RECONCILED_HOURS_MAX) {
-    const message = `The time asked for has ${count} hours, and at most ${RECONCILED_HOURS_MAX} are answered at once: send a later from or an earlier to.`;
+    const message = `The period has ${count} hours; at most ${RECONCILED_HOURS_MAX} are allowed at once: send a later from or an earlier to.`;
     query.refuse("from", message);
     return [];
   }
@@ -185,34 +185,34 @@ const hourEntry = ({ hour, deadLetters, differing, isComplete, ...counts }: Hour
 });
 
 const HourEntry = Type.Object({
-  hour: time("The hour that begins then, by `received_at`."),
+  hour: time("Start of the hour, by `received_at`."),
   accepted: nullable(
     int(
-      "Events answered with 202 and stored by that answer, counted by the front ends; null where nothing was counted, or what was is not handed on yet: that takes about a second, and with `min_sequence` the answer waits for it, up to 2 s.",
+      "Events answered with 202 and stored by that answer, counted by the front ends; null where nothing was counted or the count has not arrived: that takes about a second, and with `min_sequence` the answer waits for it, up to 2 s.",
     ),
   ),
   stored: int("Records in the log."),
   projected: int("Events in the view, counted now."),
-  repeated: int("Records under an event_id that the log held already."),
+  repeated: int("Records under an event_id that the log already held."),
   dead_letters: int(
-    "Records that the view could not take, among them those that repeat an event_id with other content. Where `is_complete` is false, some of them may be of another hour that overlaps with this one in the log.",
+    "Records that the view refused, including those that repeat an event_id with different content. Where `is_complete` is false, some may be from another hour that overlaps this one in the log.",
   ),
   state: wordsOf(BALANCE_STATES, {
     description:
-      "`not_counted`: nothing says how many events were acknowledged, as in hours before an upgrade from v0.1.0. `more_stored`: stored, but nobody was told, because a front end or its connection ended first, or told and not counted yet. `refused`: nothing is lost, and the view could not take what `differing` names. `view_behind`: the views have not read all of the hour yet, so nobody can tell: ask again. `missing_in_log` and `not_projected` are alarms.",
+      "`not_counted`: the number of acknowledged events is unknown, as in hours before an upgrade from v0.1.0. `more_stored`: stored but not acknowledged, because a front end or its connection ended first, or not counted yet. `refused`: nothing is lost, but the view refused what `differing` lists. `view_behind`: the views have not read the whole hour yet: retry. `missing_in_log` and `not_projected` are alarms.",
   }),
   differing: Type.Array(
     Type.Object({
       event_id: nullable(str("Null where the event has none.")),
       sequence: Type.Integer(),
       code: str(
-        "Why the view does not have it: the code of its dead letter, such as `event_id_conflict` (an earlier event with this event_id has other content), or `not_projected`.",
+        "Why the view does not have it: the code of its dead letter, such as `event_id_conflict` (an earlier event with this event_id differs), or `not_projected`.",
       ),
     }),
     {
       maxItems: RECONCILED_EVENTS_NAMED_MAX,
-      description: "Records in the log that the view does not have.",
+      description: "Records in the log that the view lacks.",
     },
   ),
-  is_complete: bool("Whether all that differ are named."),
+  is_complete: bool("Whether all that differ are listed."),
 });

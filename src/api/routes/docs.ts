@@ -10,7 +10,7 @@ import { DOCS_PAGE, pageHeaders } from "./pages.ts";
 const DOCUMENT_PATH = "/docs/json";
 
 export const docsRoutes = ({ docsAssets: assets, version }: HttpDependencies) => {
-  /** The document, made once: half a megabyte takes 7 ms, and anybody may request it without a key (measured). */
+  /** The document, built once: half a megabyte takes 7 ms, and anybody may request it without a key (measured). */
   let documentText: string | undefined;
   return (
     new Elysia()
@@ -66,16 +66,16 @@ const documentation = (version: string) => ({
     version,
     description: [
       "The audit log for AI systems that can prove itself. Send events about what your AI systems do, and read them years later. Every answer has an `X-Request-Id`.",
-      "At `/docs` you can try read requests and the sandbox. Write requests have no button, because their example would stay in your log. Send your first events to the sandbox, or with the command line.",
-      "Errors are RFC 9457 problem details with a stable `code`. A method that a path does not take is answered with 405; `Allow` lists the methods that it takes.",
-      "A request whose head (path, parameters and all headers) has more than 16 KiB or 198 headers is answered with a bare 431.",
+      "At `/docs` you can try read requests and the sandbox. Write requests have no button, because their example would stay in your log. Send your first events to the sandbox or from the command line.",
+      "Errors are RFC 9457 problem details with a stable `code`. A method that a path does not support gets 405; `Allow` lists those it does.",
+      "A request whose head (path, parameters and all headers) has more than 16 KiB or 198 headers gets a bare 431.",
       // Of Bun's server (pipelining: oven-sh/bun#38128 and #33664; measured on 1.4.5), held by test/http/bun-server.test.ts. Tried behind nginx 1.22 with
       // `proxy_ignore_client_abort on`, and behind haproxy 3.2 as in compose.yaml: there none of these limits is left.
-      "Behind a proxy such as nginx or haproxy the following does not matter; without one, it does.",
-      "Send one request at a time over a connection. A connection is closed without any answer when it carries another request before the first is answered, or when its sending side is closed before the answer. What was asked may have been done nevertheless: an event that is sent again is stored once, but a key that nobody has seen may exist (`GET /v1/keys`).",
-      "`Expect: 100-continue` is answered with 100 only in lower case. With a capital C, as Java's HttpClient writes it, the service waits for the body, and answers 408 where it does not come.",
-      "No trailer fields may follow a chunked body, and no line break any body. Where the header `Trailer` announces the fields, nothing is done and the answer is 400; otherwise the connection is closed with a bare 400, and what was asked may have been done.",
-      `A connection is closed when the head of a request is not complete within ${HEAD_MS_MAX / 1000} s, or when nothing arrives for ${CONNECTION_IDLE_MS_MAX / 1000} s.`,
+      "The following applies only without a proxy such as nginx or haproxy in front.",
+      "Send one request at a time per connection. A connection is closed without an answer when it carries another request before the first is answered, or when its sending side is closed before the answer. The request may still have taken effect: an event sent again is stored once, but a key that nobody has seen may exist (`GET /v1/keys`).",
+      "`Expect: 100-continue` is answered with 100 only in lower case. With a capital C, as Java's HttpClient writes it, the service waits for the body, and answers 408 if none comes.",
+      "No trailer fields may follow a chunked body, and no line break any body. If the `Trailer` header announces the fields, nothing is done and the answer is 400; otherwise the connection is closed with a bare 400, and the request may have taken effect.",
+      `A connection is closed when a request's head is not complete within ${HEAD_MS_MAX / 1000} s, or when nothing arrives for ${CONNECTION_IDLE_MS_MAX / 1000} s.`,
     ].join("\n\n"),
     license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
   },
@@ -84,7 +84,7 @@ const documentation = (version: string) => ({
     get schemas() {
       return describeSchemas();
     },
-    // Belongs to no operation: it answers methods that no operation has.
+    // Belongs to no operation: it answers unsupported methods.
     responses: { MethodNotAllowed: describeProblem("method_not_allowed") },
     securitySchemes: {
       apiKey: {

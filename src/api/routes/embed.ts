@@ -34,9 +34,9 @@ export const embedRoutes = (dependencies: Dependencies): readonly Route[] => {
       whileBehind: true,
       id: "createEmbedToken",
       tag: "Keys",
-      summary: "Make a token for a web page",
+      summary: "Create a token for a web page",
       description:
-        "For `<prooftrail-events>` on a page of your own: whoever has the token sees time, type and system of the events of `filter`, which takes the parameters of `GET /v1/events`, and nothing else. Make one for each visit, on your server. It is not stored; it ends at `expires_at`, and with the key that made it.",
+        "For `<prooftrail-events>` on your own page: whoever has the token sees time, type and system of the events that match `filter`, which takes the parameters of `GET /v1/events`, and nothing else. Create one per visit, on your server. It is not stored; it ends at `expires_at` or with the key that created it.",
       body: bodyOf(EmbedTokenRequest, {
         filter: { asset_id: "credit_model" },
         origins: ["https://www.example.com"],
@@ -77,7 +77,7 @@ const EmbedTokenRequest = Type.Object(
         minItems: 1,
         maxItems: ORIGINS_MAX,
         uniqueItems: true,
-        description: "Of the pages that may read with the token.",
+        description: "Origins of the pages that may use the token.",
       },
     ),
     expires_in: Type.Optional(
@@ -85,7 +85,7 @@ const EmbedTokenRequest = Type.Object(
         minimum: 1,
         maximum: SECONDS_MAX,
         default: SECONDS_DEFAULT,
-        description: "Seconds for which the token is valid. It ends with its key in any case.",
+        description: "Seconds for which the token is valid, at most until its key ends.",
       }),
     ),
   },
@@ -112,10 +112,7 @@ const readEvents = async ({ views, keyStore }: Dependencies, call: Call): Promis
   if (token === undefined) return refuse("invalid_api_key");
   const origin = request.headers.get("origin");
   if (origin !== null && !token.origins.includes(origin))
-    return refuse(
-      "embed_token_exceeded",
-      "The token names other origins than that of this page. Nothing was read.",
-    );
+    return refuse("embed_token_exceeded", "The token does not include this page's origin. Nothing was read.");
   const wider = [...requestUrl(request.url).searchParams].find(
     ([name, value]) => !CHOICES.includes(name) && token.filter[name] !== value,
   );
@@ -139,7 +136,7 @@ const readEvents = async ({ views, keyStore }: Dependencies, call: Call): Promis
 };
 
 const BOUND =
-  "The token is bound to its filter, and may not be widened or changed: leave this out, or make another token.";
+  "The token is bound to its filter, which cannot be widened or changed: omit this, or create another token.";
 
 /** Neither metadata nor the person: a page shows this to anybody. */
 const shownOf = (eventText: string, language: keyof Label): string => {
@@ -148,7 +145,7 @@ const shownOf = (eventText: string, language: keyof Label): string => {
   return JSON.stringify({ event_id, timestamp, event_type, label, asset_id });
 };
 
-/** Another origin may read the answer if the token names it, also the answer that the token has ended. Never with cookies. */
+/** Another origin may read the answer if the token names it, even that the token has ended. Never with cookies. */
 const forOrigin = (answer: Response, request: Request, keys: Dependencies["keyStore"]): Response => {
   const origin = request.headers.get("origin");
   const token = openEmbedToken(request.headers.get("authorization"), keys);
@@ -158,7 +155,7 @@ const forOrigin = (answer: Response, request: Request, keys: Dependencies["keySt
   return answer;
 };
 
-/** A browser asks before it sends `Authorization` to another origin, and without it: so this can check no token, and tells nothing. */
+/** A browser's preflight carries no `Authorization`, so this cannot check a token and reveals nothing. */
 const preflight = (request: Request): Response =>
   new Response(null, {
     status: 204,

@@ -72,12 +72,12 @@ export const eventRoutes = (
       access: ONE_EVENT,
       id: "readEvent",
       summary: "Read one event",
-      description: "The event as it was sent, byte for byte, with what the log added.",
+      description: "The event as sent, byte for byte, with what the log added.",
       views: [EVENTS_VIEW],
       query: {
         isWarned: isAsked(
           "warnings",
-          "`true` adds `warnings` as the answer to sending the event has them, by the rules of today.",
+          "`true` adds the `warnings` that sending the event today would return.",
         ),
       },
       gives: Type.Object({ ...stored, warnings: Warnings }),
@@ -172,10 +172,10 @@ const exportRoute = ({ route, views, ...exports }: Dependencies): Route =>
     access: EVENT_LIST,
     id: "exportEvents",
     summary: "Export events",
-    description: `All events that match, as a file in the order of the log, up to the sequence in the header \`X-Prooftrail-Last-Sequence\`. The export is recorded as an event of the tenant \`prooftrail-system\`. If it cannot be finished, the connection is broken off: a file that ends properly is complete.\n\n\`ndjson\`: one event per line, byte for byte as it was sent but for raw line breaks between its values, which are spaces.\n\n\`csv\`: RFC 4180 in UTF-8 with a byte order mark. Columns: ${COLUMNS}. \`event\` is the text as it was sent; \`tags\` and \`metadata\` are texts from it. \`legal_bases\`, separated by spaces, and \`subject_hash\` are what the filters of these names find; \`context_hash\` and \`outcome_hash\` are also what clients send as \`input_hash\` and \`output_hash\`. A cell that a spreadsheet could take for a formula has an apostrophe in front.\n\n${EXPORTS_AT_ONCE}`,
+    description: `All events that match, as a file in the order of the log, up to the sequence in the header \`X-Prooftrail-Last-Sequence\`. The export is recorded as an event of the tenant \`prooftrail-system\`. If it cannot be finished, the connection is aborted: a file that ends properly is complete.\n\n\`ndjson\`: one event per line, byte for byte as sent, except that raw line breaks between its values become spaces.\n\n\`csv\`: RFC 4180 in UTF-8 with a byte order mark. Columns: ${COLUMNS}. \`event\` is the text as sent; \`tags\` and \`metadata\` are texts from it. \`legal_bases\`, separated by spaces, and \`subject_hash\` are what the filters of these names match; \`context_hash\` and \`outcome_hash\` are also what clients send as \`input_hash\` and \`output_hash\`. A cell that a spreadsheet could take for a formula starts with an apostrophe.\n\n${EXPORTS_AT_ONCE}`,
     views: [EVENTS_VIEW],
     query: {
-      format: choice("format", "Form of the file.", ["ndjson", "csv"], "ndjson"),
+      format: choice("format", "File format.", ["ndjson", "csv"], "ndjson"),
       conditions: EVENT_FILTER,
     },
     gives: Type.String(),
@@ -185,7 +185,7 @@ const exportRoute = ({ route, views, ...exports }: Dependencies): Route =>
     sends: {
       "X-Prooftrail-Last-Sequence": {
         schema: { type: "integer", format: "int64", minimum: 0 },
-        description: "Up to which sequence of the log the file goes.",
+        description: "The last sequence of the log that the file covers.",
       },
     },
     problems: ["overloaded", "log_unavailable"],

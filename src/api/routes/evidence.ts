@@ -1,4 +1,4 @@
-/** Evidence bundles, and what is said of one before it is made. */
+/** Evidence bundles, and previews of them. */
 
 import { Type } from "@sinclair/typebox";
 import { canonicalEventId } from "../../event/formats.ts";
@@ -41,18 +41,18 @@ const NAMES = {
   assetIds: several("asset_id", "Exactly this asset. Not together with correlation_id or decision_id."),
   correlationId: text(
     "correlation_id",
-    "The case of this group of events: all linked events, as `GET /v1/cases/{correlation_id}` finds it.",
+    "The case of this group of events: all linked events, as in `GET /v1/cases/{correlation_id}`.",
   ),
   decisionId: text(
     "decision_id",
-    "The events of this decision, as the timeline of `GET /v1/decisions/{decision_id}` has them.",
+    "The events of this decision, as in the timeline of `GET /v1/decisions/{decision_id}`.",
   ),
   subjectHash: formed(
     "subject_hash",
     "A person: the events that name the person, and all events of the decisions about the person and of the person's objections. With asset_id only those of these assets.",
     HASH,
   ),
-  times: timeRange("What counts is the own time of the events."),
+  times: timeRange("Compares the events' own time."),
 };
 
 const FILTER: Asking<EvidenceFilter> = {
@@ -61,7 +61,7 @@ const FILTER: Asking<EvidenceFilter> = {
     const { times, decisionId, ...names } = allOf(NAMES).read(query);
     const { assetIds, correlationId, subjectHash } = names;
     if (assetIds) combinations(query, [{ name: "asset_id", values: assetIds }]);
-    // A case or a decision stands alone: it may be about several assets and persons.
+    // A case or decision stands alone: it may concern several assets and persons.
     const hasOthers = assetIds !== undefined || subjectHash !== undefined;
     const alone =
       correlationId !== undefined && (hasOthers || decisionId !== undefined)
@@ -89,7 +89,7 @@ const QUERY = {
   wait: integerOr(
     EVIDENCE_WAIT_SECONDS_DEFAULT,
     "wait",
-    "Seconds to wait until all that is in the log is sealed.",
+    "Seconds to wait until everything in the log is sealed.",
     { min: 0, max: PROOF_WAIT_SECONDS_MAX },
   ),
 };
@@ -119,7 +119,7 @@ export const evidenceRoutes = (dependencies: Dependencies): readonly Route[] => 
       on: "GET /v1/evidence",
       id: "readEvidence",
       summary: "An evidence bundle",
-      description: `One ZIP that proves itself without a server: the records of assets, of a case, of a decision, of a person or of the whole tenant, each with its proof, the signed tree head that covers them, the keys, the same events to read, the obligations with their state, a page for people, and a manifest that is itself in the log. \`prooftrail verify\` says whether it is valid. Files: ${FILES}. Without asset, case and time it holds every record, so that gaps show as well; of an expired event it has the hash alone. With one of them it holds what the views show: of an event that is in the log more than once the first record. If it cannot be finished, the connection is broken off, and what was sent is no ZIP. At most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them. ${EXPORTS_AT_ONCE} A bundle is one.`,
+      description: `One ZIP that proves itself without a server: the records of assets, of a case, of a decision, of a person or of the whole tenant, each with its proof, the signed tree head that covers them, the keys, the same events to read, the obligations with their state, a page for people, and a manifest that is itself in the log. \`prooftrail verify\` says whether it is valid. Files: ${FILES}. Without asset, case and time it holds every record, so gaps show too; of an expired event, only the hash. With one of them it holds what the views show: of an event that is in the log more than once, the first record. If it cannot be finished, the connection is aborted and what was sent is not a valid ZIP. At most ${EVIDENCE_RECORDS_MAX} records, ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB in all. ${EXPORTS_AT_ONCE} A bundle is one.`,
       gives: Type.String({ format: "binary" }),
       mediaType: "application/zip",
       answer: (call) =>
@@ -133,10 +133,10 @@ export const evidenceRoutes = (dependencies: Dependencies): readonly Route[] => 
       id: "previewEvidence",
       summary: "What an evidence bundle would hold",
       description:
-        "How many records the bundle of the same parameters would have now, about how large the file would be, and what is left out and why. What the bundle would be refused for, the preview is refused for. Nothing is recorded, as nothing is handed out.",
+        "How many records a bundle with the same parameters would have now, about how large the file would be, and what is left out and why. The preview is refused wherever the bundle would be. Nothing is recorded, because nothing is handed out.",
       gives: EvidencePreview,
       answer: (call) =>
-        // The same selection, so a preview promises nothing that the bundle does not have.
+        // The same selection, so a preview promises nothing that the bundle lacks.
         afterwards(() =>
           withSelection(dependencies, call, (selection) =>
             give(previewOf(selection, call.asked.filter, dependencies.verifyPage?.html)),
@@ -148,7 +148,7 @@ export const evidenceRoutes = (dependencies: Dependencies): readonly Route[] => 
 
 type EvidenceCall = Call & { readonly asked: Asked<typeof QUERY> };
 
-/** Takes one of the places for exports, until the answer is made, or has been read where it is a stream. */
+/** Takes an export slot until the answer is built, or has been read if it is a stream. */
 const withSelection = async (
   dependencies: Dependencies,
   { context, principal, asked }: EvidenceCall,
@@ -201,7 +201,7 @@ const sendBundle = async (
     generator: `prooftrail ${version}`,
     by: actorOf(call),
   });
-  // Any failure breaks the bundle off: a ZIP without its directory is not valid.
+  // Any failure aborts the bundle: a ZIP without its directory is invalid.
   const body = pagedBody({
     next: async () => {
       if (!isStillAllowed()) throw new Error("the key has ended");
@@ -210,12 +210,12 @@ const sendBundle = async (
     },
     closed: () => {
       open.close();
-      // Not awaited: what still runs ends with its next page.
+      // Not awaited: what still runs stops at its next page.
       bundle.return(undefined).catch(() => {});
     },
     failed: (error) => {
       const { requestId } = context;
-      logger.warn("an evidence bundle was broken off", { request_id: requestId, detail: String(error) });
+      logger.warn("an evidence bundle was aborted", { request_id: requestId, detail: String(error) });
     },
     keepOpen: context.keepOpen,
   });
@@ -225,17 +225,17 @@ const sendBundle = async (
 /** Enough to recognise it. File systems allow names of 255 bytes, with the tenant and the time. */
 const FILE_SUBJECT_CHARACTERS_MAX = 64;
 
-/** Names of assets and cases may contain any character; a file name may not. */
+/** Names of assets and cases may contain any character; file names may not. */
 const fileSubject = ({ assetIds, correlationId, decisionId, subjectHash }: EvidenceFilter): string =>
   (correlationId ?? decisionId ?? subjectHash ?? assetIds?.join("-") ?? "all")
     .replaceAll(/[^A-Za-z0-9._-]/g, "-")
     .slice(0, FILE_SUBJECT_CHARACTERS_MAX);
 
 const EvidencePreview = Type.Object({
-  filter: Type.Record(Type.String(), Type.String(), { description: "As it was asked; empty for all." }),
+  filter: Type.Record(Type.String(), Type.String(), { description: "As requested; empty for all." }),
   records: int("Records in the bundle."),
-  withheld: int("Of these, the records of which the bundle has the hash alone: their events have expired."),
-  bytes: int("Of the events together, as the limit counts them."),
+  withheld: int("Records among these with only their hash in the bundle: their events have expired."),
+  bytes: int("Of all events, as the limit counts them."),
   estimated_file_bytes: int("About how large the file will be."),
   checkpoint_size: int("Records of the tenant under the signed tree head."),
   complete_range: bool("Whether the bundle has every record of the tenant."),
@@ -246,7 +246,7 @@ const EvidencePreview = Type.Object({
     }),
     {
       description:
-        "`outside_time`: events of the case, decision or person that from and to leave out. `other_system`: events of the person about other systems than asset_id. `expired`: of an expired event nothing is left by which a filter finds it. `repeated`: of an event that is in the log more than once the first record is in. `sandbox`: never in a bundle.",
+        "`outside_time`: events of the case, decision or person that from and to exclude. `other_system`: the person's events about systems other than asset_id. `expired`: nothing is left of an expired event for a filter to find. `repeated`: of an event that is in the log more than once, only the first record is included. `sandbox`: never in a bundle.",
     },
   ),
 });

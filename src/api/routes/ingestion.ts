@@ -38,7 +38,7 @@ const SEND = { tag: "Ingestion", access: SENDING } as const;
 const BOOLEAN = { type: "boolean", default: false };
 const RESENT = isAsked(
   "resent",
-  `Says that the events may have been sent before, however long ago. Each is looked up by its event_id in the whole log, and one that is there is answered as a repeat. That is also true with an Idempotency-Key; send the same key again, because an attempt that is still on its way is known by it. Waits up to ${MIN_SEQUENCE_WAIT_MS_MAX / 1000} s for the view; where that does not come so far, 503 \`view_behind\` and nothing is stored.`,
+  `Says that the events may have been sent before, however long ago. Each is looked up by its event_id in the whole log, and one found there is answered as a repeat, also with an Idempotency-Key; send the same key again, because it identifies an attempt still in flight. Waits up to ${MIN_SEQUENCE_WAIT_MS_MAX / 1000} s for the view; if it does not get there, 503 \`view_behind\` and nothing is stored.`,
   BOOLEAN,
 );
 
@@ -51,10 +51,10 @@ export const ingestionRoutes = (dependencies: Dependencies): readonly Route[] =>
       id: "sendEvent",
       summary: "Send one event",
       description:
-        "Answers after the event is stored and synced to disk. Sending the same event again is safe: it is stored once, and the answer has `duplicate: true` and the header `Idempotency-Replayed: true`.",
+        "Answers after the event is stored and synced to disk. Retrying is safe: it is stored once, and the answer has `duplicate: true` and the header `Idempotency-Replayed: true`.",
       headers: [
         idempotencyKey(
-          "Optional. The same key within ten minutes means one event: a repeat is answered from the log, other content with 422. Without this header the event_id is the identity.",
+          "Optional. The same key within ten minutes means one event: a repeat is answered from the log, different content with 422. Without this header the event_id is the identity.",
         ),
       ],
       query: { isResent: RESENT },
@@ -105,12 +105,12 @@ export const batchRoutes = (dependencies: Dependencies): readonly Route[] => {
       id: "sendBatch",
       summary: `Send up to ${BATCH_EVENTS_MAX} events`,
       description:
-        "Each event has its own outcome: an invalid one does not affect the others. `accepted + rejected` is the number of events sent. Send again the events that are marked `retryable`; sending the whole batch again is safe too.",
+        "Each event has its own outcome: an invalid one does not affect the others. `accepted + rejected` is the number of events sent. Resend the events marked `retryable`; resending the whole batch is safe too.",
       headers: [idempotencyKey("Allowed but not needed: each event has its own identity.")],
       query: {
         wantsReceipts: isAsked(
           "receipts",
-          "Name sequence and leaf hash of every accepted event in `receipts`.",
+          "Return sequence and leaf hash of every accepted event in `receipts`.",
           BOOLEAN,
         ),
         isResent: RESENT,
@@ -149,7 +149,7 @@ export const batchRoutes = (dependencies: Dependencies): readonly Route[] => {
   ];
 };
 
-/** Between judging and appending: the rate of events, what the log already holds, and the key, which may have ended meanwhile. */
+/** Between judging and appending: the event rate, what the log already holds, and the key, which may have ended meanwhile. */
 const admit = async (
   { intake, limiter }: Dependencies,
   { principal, isStillAllowed }: Call,
@@ -167,11 +167,11 @@ const admit = async (
 interface BodyText {
   readonly text: string;
   readonly idempotencyKey: string | undefined;
-  /** To be called when the answer is known: until then the body counts as held. */
+  /** Call it once the answer is known: until then the body counts as held. */
   readonly release: () => void;
 }
 
-/** The text of the body, which is stored as it is. Its bytes are free once they are text. */
+/** The text of the body, stored as is. Its bytes are freed once they are text. */
 export const readText = async (
   bodies: BodyReader,
   { request, context }: OpenCall,
@@ -209,8 +209,7 @@ export const idempotencyKey = (description: string): Parameter => ({
 export const REPLAYED = {
   "Idempotency-Replayed": {
     schema: { type: "string", enum: ["true"] },
-    description:
-      "The same event was stored before, and this is what was answered then. Absent for a new one.",
+    description: "The same event was stored before, and this is the answer from then. Absent for a new one.",
   },
 };
 
@@ -258,14 +257,14 @@ export const refusedIntake = (refusal: IntakeRefusal): Refusal => {
 };
 
 const RESENT_VIEW_BEHIND =
-  "The view did not reach the end of the log in time, so nobody can tell which of these events the log holds already. Nothing was stored: send the same again.";
+  "The view did not reach the end of the log in time, so it is unknown which of these events the log already holds. Nothing was stored: retry.";
 
 const BatchWarnings = Type.Optional(
   Type.Array(
     Type.Object({
-      index: Type.Optional(Type.Integer({ minimum: 0, description: "The first event that it is about." })),
+      index: Type.Optional(Type.Integer({ minimum: 0, description: "The first event it is about." })),
       ...Warning.properties,
-      count: Type.Optional(Type.Integer({ minimum: 1, description: "How many events it is about." })),
+      count: Type.Optional(Type.Integer({ minimum: 1, description: "Number of events it is about." })),
       indexes: Type.Optional(
         Type.Array(Type.Integer({ minimum: 0 }), {
           maxItems: WARNING_INDEXES_MAX,
@@ -276,26 +275,26 @@ const BatchWarnings = Type.Optional(
     {
       maxItems: WARNINGS_MAX,
       description:
-        "One for each `path` and `code`. Without an `index` it is about the body beside the events. Where there are more, the last one says how many.",
+        "One for each `path` and `code`. Without an `index` it is about the body outside the events. If there are more, the last one says how many.",
     },
   ),
 );
 
 const LeafHash = str(
-  "Base64. What the record's leaf in the tenant's tree is: `GET /v1/events/{event_id}/proof?sequence=`, with the `sequence` beside it, proves this very hash (RFC 6962).",
+  "Base64. The record's leaf in the tenant's tree: `GET /v1/events/{event_id}/proof?sequence=`, with the `sequence` beside it, proves this hash (RFC 6962).",
 );
 
 export const eventAccepted = Type.Object({
   event_id: Type.String(),
   sequence: Sequence,
   received_at: Time,
-  duplicate: bool("True when the same event was stored before; the answer is that of the first time."),
+  duplicate: bool("True when the same event was stored before; the answer is the original one."),
   leaf_hash: LeafHash,
   warnings: Warnings,
 });
 
 export const batchAccepted = Type.Object({
-  accepted: Type.Integer({ minimum: 0, description: "Events in the log, those sent before included." }),
+  accepted: Type.Integer({ minimum: 0, description: "Events in the log, including those sent before." }),
   rejected: Type.Integer({ minimum: 0 }),
   duplicates: Type.Integer({ minimum: 0, description: "Accepted events that were stored before." }),
   errors: Type.Array(
@@ -305,9 +304,9 @@ export const batchAccepted = Type.Object({
       code: wordsOf(REJECTION_CODES),
       message: Type.String(),
       errors: Type.Array(FieldProblem, {
-        description: `At most ${PROBLEMS_PER_EVENT_MAX}. Of a batch with more than ${PROBLEMS_PER_BATCH_MAX} beside the first of each event, later events have their first one alone; \`message\` counts them.`,
+        description: `At most ${PROBLEMS_PER_EVENT_MAX}. In a batch with more than ${PROBLEMS_PER_BATCH_MAX} beside the first of each event, later events list only their first; \`message\` counts them.`,
       }),
-      retryable: Type.Optional(Type.Literal(true, { description: "Sending the same event again can help." })),
+      retryable: Type.Optional(Type.Literal(true, { description: "Retrying may succeed." })),
     }),
     { maxItems: BATCH_EVENTS_MAX },
   ),

@@ -33,10 +33,10 @@ export const keyRoutes = (dependencies: Dependencies): readonly Route[] => {
       ...KEYS,
       on: "POST /v1/keys",
       id: "createKey",
-      summary: "Make a key",
+      summary: "Create a key",
       description:
-        "The whole key is shown only in this answer. The admin key makes keys for every tenant, which creates the tenant; any other key only for its own tenant, with no more rights than it has. Of the tenant `prooftrail-system`, which holds what administrators did, only the admin key makes keys, with `events:read` alone. A key with a `role` is a seat: the role gives its scopes, so `scopes` is left out. " +
-        `A tenant has at most ${KEYS_PER_TENANT_MAX} keys, expired and revoked ones included, as none is ever removed; rotating goes on past that.`,
+        "The whole key is shown only in this answer. The admin key creates keys for any tenant, which creates the tenant; any other key only for its own tenant, with no more rights than it has. For the tenant `prooftrail-system`, which records what administrators did, only the admin key creates keys, with only `events:read`. A key with a `role` is a seat: the role sets its scopes, so omit `scopes`. " +
+        `A tenant has at most ${KEYS_PER_TENANT_MAX} keys, including expired and revoked ones, as none is ever removed; rotation works past that.`,
       body: bodyFor(CreateKeyRequest, {
         tenant: "acme",
         name: "acme production",
@@ -55,7 +55,7 @@ export const keyRoutes = (dependencies: Dependencies): readonly Route[] => {
       keptSource({
         name: "keys",
         members: KeyView.properties,
-        tenant: tenant("Only this tenant's keys. Any but the admin key may only name its own."),
+        tenant: tenant("Only this tenant's keys. Any key but the admin key may only name its own."),
         rows: (principal, of) => {
           const listed = keys.list({ principal, ...(of !== undefined && { tenant: of }) });
           return listed.kind === "listed" ? listed.keys : refusedChange(listed);
@@ -67,7 +67,7 @@ export const keyRoutes = (dependencies: Dependencies): readonly Route[] => {
         id: "listKeys",
         summary: "List keys",
         description:
-          "Oldest first by `created_at`, and of one moment by `id`, so that pages neither shift nor repeat; revoked ones included. The admin key sees every tenant's.",
+          "Oldest first by `created_at`, then by `id`, so that pages neither shift nor repeat; includes revoked ones. The admin key sees every tenant's.",
       },
     ),
     route({
@@ -76,7 +76,7 @@ export const keyRoutes = (dependencies: Dependencies): readonly Route[] => {
       id: "revokeKey",
       summary: "Revoke a key",
       description:
-        "Refused everywhere within a second, and so are requests that still send their body or wait for something then, other changes of the same key included. Revoking a revoked key changes nothing.",
+        "Refused everywhere within a second, including requests still sending their body or waiting for something, such as other changes of the same key. Revoking a revoked key changes nothing.",
       inPath: ID,
       gives: KeyView,
       problems: CHANGED,
@@ -94,9 +94,9 @@ const rotateRoute = ({ route, keys }: Dependencies): Route =>
     ...KEYS,
     on: "POST /v1/keys/:id/rotate",
     id: "rotateKey",
-    summary: "Replace a key",
+    summary: "Rotate a key",
     description:
-      "Makes a successor with the same rights. The old key still works for `grace_seconds`, so that nothing stops meanwhile. Keys that it makes meanwhile end with it at the latest; it can rotate itself again where the answer was lost, and gets another successor. If others may know a key, rotate it with `grace_seconds` 0, or revoke it.",
+      "Creates a successor with the same rights. The old key still works for `grace_seconds`, so that nothing stops meanwhile. Keys that it creates then end with it at the latest; if the answer was lost, it can rotate again and gets another successor. If a key may have leaked, rotate it with `grace_seconds` 0, or revoke it.",
     inPath: ID,
     body: { ...bodyFor(RotateKeyRequest, { grace_seconds: 86_400 }), isOptional: true },
     status: 201,
@@ -110,9 +110,9 @@ const rotateRoute = ({ route, keys }: Dependencies): Route =>
     },
   });
 
-/** About 1 MB, which calendar programs read again and again. */
+/** About 1 MB, which calendar programs read repeatedly. */
 const OBLIGATIONS_MAX = 2000;
-/** What still needs somebody, unless the filter asks for other states. */
+/** What still needs action, unless the filter asks for other states. */
 const STATES = "open,extended,due_soon,overdue";
 const OF_KEYS = { tag: "Keys", access: CALENDARS } as const;
 
@@ -125,8 +125,8 @@ export const calendarRoutes = (dependencies: Dependencies): readonly Route[] => 
       ...OF_KEYS,
       on: "POST /v1/calendars",
       id: "createCalendar",
-      summary: "Make a calendar feed",
-      description: `Makes a key that can read the feed of obligations and nothing else, bound to \`filter\`: parameters of \`GET /v1/obligations\` such as \`law\`, \`asset_id\`, \`rule\` and \`state\`. \`path\` is the address of the feed below the service's own, and is shown only now; add \`&lang=ko\` for Korean. Like every key it counts among those of the tenant; a key makes at most ${CALENDARS_PER_KEY_MAX}.`,
+      summary: "Create a calendar feed",
+      description: `Creates a key that can only read the feed of obligations, bound to \`filter\`: parameters of \`GET /v1/obligations\` such as \`law\`, \`asset_id\`, \`rule\` and \`state\`. \`path\` is the feed's address below the service's own, shown only now; add \`&lang=ko\` for Korean. Like every key it counts among the tenant's; a key creates at most ${CALENDARS_PER_KEY_MAX}.`,
       body: bodyOf(CalendarRequest, {
         name: "Calendar of the data protection officer",
         filter: { law: "pipa_37_2_kr" },
@@ -155,7 +155,7 @@ export const calendarRoutes = (dependencies: Dependencies): readonly Route[] => 
         on: "GET /v1/calendars",
         id: "listCalendars",
         summary: "List calendar feeds",
-        description: "Those that this key made, oldest first, revoked ones included.",
+        description: "Those that this key created, oldest first, including revoked ones.",
       },
     ),
     route({
@@ -164,7 +164,7 @@ export const calendarRoutes = (dependencies: Dependencies): readonly Route[] => 
       id: "revokeCalendar",
       summary: "Revoke a calendar feed",
       description:
-        "One that this key made; `DELETE /v1/keys/{id}` revokes any. Its address is answered with 401 from then on. Revoking a revoked feed changes nothing.",
+        "One that this key created; `DELETE /v1/keys/{id}` revokes any. Its address then answers 401. Revoking a revoked feed changes nothing.",
       gives: KeyView,
       problems: CHANGED,
       answer: async (call) => {
@@ -189,10 +189,10 @@ const feedRoute = ({ route, keyStore, now }: Dependencies, source: Source): Rout
     id: "readCalendarFeed",
     tag: "Registers",
     summary: "Obligations as a calendar",
-    description: `For calendar programs, which subscribe to the address that \`POST /v1/calendars\` answers. Each obligation is an event at the last second that is in time. Without a \`state\` in the filter the feed has what is not met: \`${STATES}\`. At most ${OBLIGATIONS_MAX}; if there are more, its description says so.`,
+    description: `For calendar programs, which subscribe to the address from \`POST /v1/calendars\`. Each obligation is an event at the last second that is in time. Without a \`state\` in the filter the feed has what is unmet: \`${STATES}\`. At most ${OBLIGATIONS_MAX}; if there are more, its description says so.`,
     ...(source.views && { views: source.views }),
     query: {
-      token: text("token", "The key of the feed, in place of the header `Authorization`.", {
+      token: text("token", "The feed's key, instead of the `Authorization` header.", {
         type: "string",
       }),
       language: choice("lang", "Language of the labels.", ["en", "ko"], "en"),
@@ -227,7 +227,7 @@ const WORDS = {
   en: {
     name: "Obligations",
     whole: "When obligations of AI systems fall due. Not legal advice.",
-    first: `Only the first ${OBLIGATIONS_MAX} obligations are in this calendar: make a feed with a narrower filter.`,
+    first: `Only the first ${OBLIGATIONS_MAX} obligations are in this calendar: use a narrower filter.`,
     lines: ["State", "System", "Law", "Decision", "Objection", "Incident", "Rule"],
   },
   ko: {
@@ -238,7 +238,7 @@ const WORDS = {
   },
 } as const;
 
-/** iCalendar (RFC 5545), with what calendar programs read beside it. */
+/** iCalendar (RFC 5545), plus what calendar programs read besides. */
 export const calendarText = (calendar: {
   readonly entries: readonly Entry[];
   readonly isWhole: boolean;
@@ -268,7 +268,7 @@ export const calendarText = (calendar: {
       `DTSTAMP:${stamp}`,
       `DTSTART:${utcOf(String(entry.due_at))}`,
       ...saidOf(entry, language),
-      // It takes nobody's time: it is not shown as busy (§3.8.2.7).
+      // Not shown as busy (§3.8.2.7).
       "TRANSP:TRANSPARENT",
       "END:VEVENT",
     ]),
@@ -295,7 +295,7 @@ const saidOf = (entry: Entry, language: keyof Label): readonly string[] => {
   ];
 };
 
-/** §3.3.5, form 2. By text, because a leap second is a time as well. */
+/** §3.3.5, form 2. By text, because a leap second is valid too. */
 const utcOf = (time: string): string =>
   `${time.slice(0, "2026-11-29T00:00:00".length).replaceAll(/[-:]/g, "")}Z`;
 
@@ -304,8 +304,8 @@ const escaped = (text: string): string =>
   text
     .replaceAll(/[\\;,]/g, "\\$&")
     .replaceAll(/\r?\n/g, "\\n")
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed.
     .replaceAll(/[\u0000-\u001F\u007F]/g, "");
 
-/** §3.1: a line has at most 75 octets; the next one begins with a space, which counts. A character has at most four, and none is cut. */
+/** §3.1: a line has at most 75 octets; the next begins with a space, which counts. A character has at most four and is never cut. */
 const folded = (line: string): string => line.replaceAll(/(?:[ -~]{72}|.{18})(?=.)/gsu, "$&\r\n ");

@@ -1,5 +1,5 @@
 /**
- * A small log of two records for the API documentation: the event that is sent, its receipt, its proof, and both tree heads. All of it
+ * A small log of two records for the API documentation: the event, its receipt, its proof, and both tree heads. All of it
  * verifies, so that the author of a verifier has test data.
  */
 import { encodeRecord } from "../../log/record.ts";

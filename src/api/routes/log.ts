@@ -30,7 +30,7 @@ import { onceSeen, sequenceWait } from "../http/wait-for-view.ts";
 import { EXAMPLE_CHECKPOINT, EXAMPLE_CONSISTENCY, EXAMPLE_KEY } from "./log-examples.ts";
 
 const READ = { tag: "Proof", access: TREE } as const;
-const HEAD_SEQUENCE = minSequence("The newest tree head holds all records of the tenant up to there then.");
+const HEAD_SEQUENCE = minSequence("The newest tree head then covers the tenant's records up to there.");
 const OF_HEADS = ["not_found", "not_sealed", "view_behind"] as const;
 const PLAIN = { gives: Type.String(), mediaType: "text/plain" };
 
@@ -43,7 +43,7 @@ export const logRoutes = (dependencies: Dependencies): readonly Route[] => {
       id: "readCheckpoint",
       summary: "The newest signed tree head",
       description:
-        "How many records the tenant's log has, and the root of the Merkle tree over them (RFC 6962), signed: a C2SP checkpoint. Keep it: nothing that it covers can be changed or left out later without contradicting it.",
+        "How many records the tenant's log has, and the root of the Merkle tree over them (RFC 6962), signed: a C2SP checkpoint. Keep it: nothing that it covers can later be changed or removed without contradicting it.",
       query: { sequence: HEAD_SEQUENCE },
       ...PLAIN,
       example: EXAMPLE_CHECKPOINT,
@@ -59,9 +59,9 @@ export const logRoutes = (dependencies: Dependencies): readonly Route[] => {
       id: "readVerifierKey",
       summary: "The key that verifies tree heads",
       description:
-        "Public keys as golang.org/x/mod/sumdb/note writes them, one per line: those that sign now first, then those that once did. Get it once, from a source that you trust, and keep it: a proof is worth only as much as the key that checks it.",
-      // There is nothing to wait for: keys are older than what they sign.
-      query: { sequence: minSequence("Accepted as for every read; there is nothing to wait for.") },
+        "Public keys as golang.org/x/mod/sumdb/note writes them, one per line: current signing keys first, then earlier ones. Get it once, from a source you trust, and keep it: a proof is worth only as much as the key that checks it.",
+      // Nothing to wait for: keys are older than what they sign.
+      query: { sequence: minSequence("Accepted as in every read; there is nothing to wait for.") },
       ...PLAIN,
       example: EXAMPLE_KEY,
       problems: ["not_found"],
@@ -69,7 +69,7 @@ export const logRoutes = (dependencies: Dependencies): readonly Route[] => {
         const head = await lastHead({ checkpoints }, tenant);
         const keys = await verifierKeys(checkpoints, originOf(serviceName, tenant), head?.note);
         return keys === ""
-          ? refuse("not_found", "No key has signed here yet: no sealer has run.")
+          ? refuse("not_found", "Nothing is signed yet: no sealer has run.")
           : sendText(keys);
       },
     }),
@@ -95,11 +95,11 @@ const headHolding = async (
 
 const NOTHING_SEALED = refuse(
   "not_found",
-  "No tree head of this tenant is signed yet: it has no events, or the sealer has not reached them.",
+  "This tenant has no signed tree head yet: it has no events, or the sealer has not reached them.",
 );
 const NOT_SEALED = refuse(
   "not_sealed",
-  "No signed tree head holds everything up to `min_sequence` yet. Ask again.",
+  "No signed tree head covers everything up to `min_sequence` yet. Retry.",
 );
 
 const FROM = integer("from", "Size of the older tree head.", { min: 0 });
@@ -116,9 +116,9 @@ const consistencyRoute = (dependencies: Dependencies): Route => {
     ...READ,
     on: "GET /v1/log/consistency",
     id: "readConsistency",
-    summary: "That one tree head extends another",
+    summary: "Prove that a tree head extends another",
     description:
-      "The hashes that lead from the root at `from` leaves to the root at `to` (RFC 6962 §2.1.2): what was in the log then is in it now, unchanged. Compare the roots with those of checkpoints that you hold.",
+      "The hashes that lead from the root at `from` leaves to the root at `to` (RFC 6962 §2.1.2): what was in the log then is still there, unchanged. Compare the roots with those of your checkpoints.",
     query: {
       from: REQUIRED_FROM,
       to: integer("to", "Size of the newer one. Unset: that of the newest checkpoint.", { min: 0 }),
@@ -142,7 +142,7 @@ const consistencyRoute = (dependencies: Dependencies): Route => {
       const { to = head.size } = call.asked;
       for (const [name, size] of Object.entries({ to, from }))
         if (size > head.size)
-          return wrong(name, `The newest signed tree head has ${head.size} leaves: send at most that.`);
+          return wrong(name, `The newest signed tree head has ${head.size} leaves: send at most this.`);
       if (from > to) return wrong("from", "from is greater than to: send the smaller size in from.");
       const proof = await consistencyBetween(views, tenant, { from, to });
       const [fromRoot, toRoot] = [await rootAt(views, tenant, from), await rootAt(views, tenant, to)];
@@ -176,12 +176,12 @@ const tileRoutes = ({ route, views }: Dependencies): readonly Route[] => {
     id: "readTile",
     summary: "Hashes of the tree",
     description:
-      "One tile of at most 256 hashes of 32 bytes, as C2SP tlog-tiles lays them out: from them anybody can compute any root and any proof. `<level>/<number>` in groups of three digits, `.p/<width>` behind the number of a tile that is not full.",
+      "One tile of at most 256 hashes of 32 bytes, as in C2SP tlog-tiles: anybody can compute any root and any proof from them. `<level>/<number>` in groups of three digits, `.p/<width>` behind the number of a tile that is not full.",
     inPath: {
       level: LEVEL,
       number: {
         description:
-          "Place in the level, three digits: `067`. From 1000 on each further group of three digits is a segment of the path, `x001/x234/067` for 1234067, for which OpenAPI has no parameter; it is answered nevertheless.",
+          "Place in the level, three digits: `067`. From 1000 on each further group of three digits is a segment of the path, `x001/x234/067` for 1234067, which OpenAPI cannot express; it works all the same.",
         schema: { type: "string", pattern: "^[0-9]{3}$" },
         example: "067",
       },
@@ -198,9 +198,9 @@ const tileRoutes = ({ route, views }: Dependencies): readonly Route[] => {
       ...tile,
       on: "GET /v1/log/tile/:level/:number/:width",
       id: "readPartialTile",
-      summary: "The first hashes of a tile that is not full",
+      summary: "The hashes of a partial tile",
       description:
-        "As a full tile, cut to so many hashes: the last tile of a level, at the size that a tree head signed, has less than 256. From number 1000 on with more segments as well: `x001/234.p/17`.",
+        "Like a full tile, but with this many hashes: the last tile of a level, at the size that a tree head signed, has fewer than 256. From number 1000 on with more segments too: `x001/234.p/17`.",
       inPath: {
         level: LEVEL,
         number: {
@@ -228,7 +228,7 @@ const answerTile = async (views: Dependencies["views"], call: Call): Promise<Ans
   if (tile === undefined)
     return refuse(
       "not_found",
-      `No tile has this path. A path is <level>/<number>, as ${formatTilePath({ level: 0, index: 1_234_067, width: TILE_WIDTH })}, or with .p/<width> for a tile that is not full (C2SP tlog-tiles).`,
+      `No tile has this path. A path is <level>/<number>, as ${formatTilePath({ level: 0, index: 1_234_067, width: TILE_WIDTH })}, or with .p/<width> for a partial tile (C2SP tlog-tiles).`,
     );
   const { tenant } = call.principal;
   const bytes = await tileAt(views, tenant, tile);
@@ -241,6 +241,6 @@ const answerTile = async (views: Dependencies["views"], call: Call): Promise<Ans
   const size = await treeSize(views, tenant);
   return refuse(
     "not_found",
-    `The tree has ${size} leaves, and no such tile: at that size it has ${tileWidth(tile, size)} hashes.`,
+    `The tree has ${size} leaves and no such tile: at that size it has ${tileWidth(tile, size)} hashes.`,
   );
 };

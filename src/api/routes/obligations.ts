@@ -33,7 +33,7 @@ export const obligationRoutes = (dependencies: Dependencies): readonly Route[] =
     tag: "Registers",
     summary: "Obligations and when they fall due",
     description:
-      "In the order in which they fall due. Computed from the events by their own times. Each names the events that started and met it, and says when the log received them. Not legal advice: `clause` is where to check.",
+      "In order of due time. Computed from the events by their own times. Each names the events that started and met it, and when the log received them. Not legal advice: check `clause`.",
   }),
   ...WAIVERS.map(({ type, reason, ...described }) =>
     dependencies.route({
@@ -56,16 +56,16 @@ const WAIVERS = [
     id: "waiveObligation",
     summary: "Waive an obligation",
     description:
-      "Says why an obligation that is not met will not be. Its state is then `waived`, with who said so, why and when; it stays in every list and in evidence, and coverage counts it apart. If events meet it after all, they count. The waiver stays with the objection, decision, incident or review also where an earlier event starts the obligation and so changes its id. Of several waivers at once the first in the log stands, and the others get 409. An event `system.obligation_waived` in the log of the system is the waiver, so a rebuilt view knows it.",
+      "Records why an unmet obligation will not be met. Its state becomes `waived`, with who waived it, why and when; it stays in every list and in evidence, and coverage counts it separately. If events meet it after all, they count. The waiver stays with the objection, decision, incident or review even if an earlier event starts the obligation and changes its id. Of concurrent waivers the first in the log stands; the others get 409. The waiver is the event `system.obligation_waived` in the system log, so a rebuild keeps it.",
   },
   {
     on: "POST /v1/obligations/:obligation_id/unwaive",
     type: OBLIGATION_UNWAIVED,
     reason: "Waived by mistake.",
     id: "unwaiveObligation",
-    summary: "Take back the waiver of an obligation",
+    summary: "Withdraw an obligation's waiver",
     description:
-      "The obligation is again in the state that its events give it. An event `system.obligation_unwaived` in the log of the system says who took the waiver back, and why.",
+      "The obligation returns to the state that its events give it. The event `system.obligation_unwaived` in the system log says who withdrew the waiver, and why.",
   },
 ] as const;
 
@@ -81,7 +81,7 @@ export const obligationSource = ({ rules, ...dependencies }: Pick<Dependencies, 
 
 const { documented, read } = allOf({
   states: several("state", "At the time of the question.", oneOf(OBLIGATION_STATES)),
-  late: choiceOrNone("recorded_late", "Only those that were, or were not, recorded late.", YES_OR_NO),
+  late: choiceOrNone("recorded_late", "Only those recorded late, or only the others.", YES_OR_NO),
   others: timedFilter(obligationList),
 });
 
@@ -152,11 +152,11 @@ export const obligationSchema = Type.Object({
   duty: nullable(str("What must be done.")),
   clause: nullable(str("Where the law says so.")),
   ruleset_version: str(
-    "By which rules it was computed: the date of the table of rules; behind a plus what tells an operator's own rules (OBLIGATION_RULES_FILE, LATE_RECORD_GRACE) apart.",
+    "The rules that computed it: the date of the rule table; after a plus, what identifies an operator's own rules (OBLIGATION_RULES_FILE, LATE_RECORD_GRACE).",
   ),
   state: wordsOf(OBLIGATION_STATES, {
     description:
-      "At the time of the answer. `open`: not met, and due in more than a week, or not before a decision is made. `extended`: the same, after its limit was made longer. `due_soon`: not met, and due within a week. `overdue`: not met, and `due_at` is over; it can still be met, late. `breached`: it can never be met any more, because what had to come before the decision did not come. `met`, `met_late`: met in time, or not. `waived`: not met, and somebody said why it will not be; `waived_by`, `waived_reason` and `waived_at` say who, why and when.",
+      "At the time of the answer. `open`: not met, and due in more than a week, or not before a decision is made. `extended`: the same, with an extended deadline. `due_soon`: not met, and due within a week. `overdue`: not met, and `due_at` has passed; it can still be met, late. `breached`: it can no longer be met, because what had to precede the decision did not happen. `met`, `met_late`: met in time, or late. `waived`: not met, and someone recorded why it will not be; `waived_by`, `waived_reason` and `waived_at` say who, why and when.",
   }),
 });
 
@@ -197,19 +197,19 @@ const answerWaiver = async (
   const isSeen = await haveSeenInTime(views, [CASES_VIEW], sequenceWait(sequence));
   const row = isSeen ? await findObligation(views, tenant, id) : undefined;
   if (!row) return refuse("view_behind", RECORDED_AND_UNSEEN);
-  // Of several that are said at once the first in the log stands.
+  // Of several at once, the first in the log stands.
   const standing = Number(row.waived_sequence ?? Number.POSITIVE_INFINITY);
   if (isWaiving && sequence !== undefined && standing < sequence) return conflict(WAIVED_MEANWHILE);
   return give(obligationEntry(row, rules, timeKey(now().toISOString())));
 };
 
 const MET = "The obligation is met: there is nothing to waive. Nothing was done.";
-const WAIVED = "The obligation is waived already. Nothing was done.";
+const WAIVED = "The obligation is already waived. Nothing was done.";
 const NOT_WAIVED = "The obligation is not waived. Nothing was done.";
 const WAIVED_MEANWHILE =
   "Another waiver of the obligation came first, and stands. This one is in the log and has no effect.";
 const STARTED_BY_EXPIRED =
   "The event that started the obligation has expired, and the obligation expires with its case. Nothing was done.";
-const NOT_RECORDED = "The log did not take the record of it. Nothing was done. Ask again.";
+const NOT_RECORDED = "The log did not accept its record. Nothing was done. Retry.";
 const RECORDED_AND_UNSEEN =
-  "It is in the log, and the view of cases has not caught up yet. Read the obligation in a moment.";
+  "It is in the log, but the view of cases has not caught up. Read the obligation in a moment.";

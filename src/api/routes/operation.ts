@@ -34,11 +34,9 @@ export const operationRoutes = ({
       id: "checkReady",
       summary: "Can it serve?",
       description:
-        "The broker is connected, the streams have the right settings, the keys are fresh, and the views are there and not far behind. `without=views` leaves out the views: events are taken, and keys and holds changed, also while the views are away. It answers within a second; a log that has not answered by then is a reason. `warnings` names what does not keep this instance from serving, and needs attention all the same.",
+        "The broker is connected, the streams have the right settings, the keys are fresh, and the views are available and not far behind. `without=views` skips the views: events are accepted, and keys and holds changed, even while the views are down. It answers within a second; a log that has not answered by then is a reason. `warnings` lists what needs attention but does not stop this instance from serving.",
       query: {
-        without: choiceOrNone("without", "Leaves out whether the views are there and how far they are.", [
-          "views",
-        ]),
+        without: choiceOrNone("without", "Skips whether the views are available and up to date.", ["views"]),
       },
       gives: Type.Object({
         status: Type.Literal("ready"),
@@ -62,7 +60,7 @@ export const operationRoutes = ({
       id: "readMetrics",
       summary: "Metrics",
       description:
-        "In the Prometheus text format. Names tenants with their numbers of events: keep it inside your network.",
+        "In the Prometheus text format. Shows tenants with their event counts: keep it inside your network.",
       gives: Type.String(),
       example: 'prooftrail_append_outcomes_total{outcome="appended"} 1',
       mediaType: "text/plain",
@@ -75,7 +73,7 @@ const RestoreRequest = Type.Object(
   {
     reason: reasonText({
       maxLength: RESTORE_REASON_CHARACTERS_MAX,
-      description: "Why the log was restored. It is kept in the log.",
+      description: "Why the log was restored. Kept in the log.",
     }),
   },
   { additionalProperties: false, "x-expects": "an object with `reason`" },
@@ -90,7 +88,7 @@ export const restoreRoutes = ({ route, acceptRestore }: Dependencies): readonly 
     tag: "Operation",
     summary: "Accept a log that lost its end",
     description:
-      "After an older copy of the log was put back, nothing is signed and nothing is taken (503 `log_behind`). This accepts that the rest is lost: it is recorded as `system.restored`, the heads that are lost are kept in HEADS_COPY, and every later head of their logs says so in a line of its own. Only the admin key may do that, and it cannot be undone.",
+      "After an older copy of the log was restored, nothing is signed or accepted (503 `log_behind`). This accepts the loss of the rest: it is recorded as `system.restored`, the lost heads are kept in HEADS_COPY, and every later head of their logs states it in a line of its own. Only the admin key may do this, and it cannot be undone.",
     body: bodyOf(RestoreRequest, { reason: "Disk failure on 28 November, copy of the night." }),
     gives: Type.Object({
       known_sequence: int("The last record that heads in HEADS_COPY covered."),
@@ -129,4 +127,4 @@ export const restoreRoutes = ({ route, acceptRestore }: Dependencies): readonly 
 const ADMIN_ALONE = "Only the admin key may accept a restored log: the scope keys:manage is not enough.";
 
 const VIEWS_FIRST =
-  "What the log still holds is read from the view `tree`, which is not level with the log. If it is ahead, rebuild the views first; if it is behind, ask again in a moment.";
+  "What the log still holds is read from the view `tree`, which is not level with the log. If it is ahead, rebuild the views first; if behind, retry in a moment.";

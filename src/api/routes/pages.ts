@@ -49,7 +49,7 @@ const SCRIPT = "text/javascript; charset=utf-8";
 const STYLE = "text/css; charset=utf-8";
 const NOSNIFF = { "x-content-type-options": "nosniff" };
 
-/** Nothing from another origin, and nothing inline but what is named. */
+/** Nothing from other origins, and nothing inline but what is listed. */
 export const pageHeaders = (
   policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'",
 ) => ({
@@ -100,7 +100,7 @@ const servedFile = (text: string, mediaType: string, headers: ServedFile["header
 };
 
 const PAGE = "";
-/** Its address never changes, and its content does with the version. */
+/** Its address never changes; its content does with the version. */
 const EMBED = "embed.js";
 
 /** Script and style have the hash of their content in their names and may be kept. */
@@ -118,7 +118,7 @@ const filesOf = ({ script, style, embed }: ConsoleFiles, providerHost: string | 
       servedFile(embed, SCRIPT, {
         ...NOSNIFF,
         "cache-control": "public, max-age=3600",
-        // It holds nothing of anybody, and pages may name its hash (`integrity`).
+        // It holds no one's data, and pages may name its hash (`integrity`).
         "access-control-allow-origin": "*",
         "cross-origin-resource-policy": "cross-origin",
       }),
@@ -126,9 +126,9 @@ const filesOf = ({ script, style, embed }: ConsoleFiles, providerHost: string | 
   ]);
 };
 
-/** Every screen is one page at its own path, one level below the root, so that addresses relative to it hold behind any path prefix. */
+/** Every screen is a page at its own path, one level below the root, so relative addresses work behind any path prefix. */
 const consoleRoutes = (
-  /** Asked for at the first request: bundling takes a moment, and most processes serve no console. */
+  /** Built at the first request: bundling takes a moment, and most processes serve no console. */
   files: () => Promise<ConsoleFiles | undefined>,
   /** Host of the provider with which people sign in, if there is one. */
   providerHost: string | undefined,
@@ -158,7 +158,7 @@ const consoleRoutes = (
 };
 
 const NOT_BUILT =
-  "The console is not part of this program: run `bun run build:pages` once, or the service on Bun. The API is described at /docs.";
+  "This program has no console: run `bun run build:pages` once, or the service on Bun. The API is described at /docs.";
 
 const PAGES = [
   ["./", "Console"],
@@ -251,7 +251,7 @@ export const SANDBOX_PAGE = pageText({
       </section>
       <section aria-labelledby="story-heading">
         <h2 id="story-heading">Where it leads</h2>
-        <div id="story" aria-live="polite"><p class="quiet">Send a decision first, then what follows it: its file, what falls due, and its proof are shown here.</p></div>
+        <div id="story" aria-live="polite"><p class="quiet">Send a decision first, then what follows it: its dossier, what falls due, and its proof appear here.</p></div>
       </section>
       <section aria-labelledby="events-heading">
         <h2 id="events-heading">Events of the last hour</h2>

@@ -30,21 +30,21 @@ const QUERY = {
   wait: integerOr(
     0,
     "wait",
-    "Seconds to wait for the event to be sealed; with `min_sequence` at least as long as that waits.",
+    "Seconds to wait for the event to be sealed; with `min_sequence`, at least as long as that wait.",
     { min: 0, max: PROOF_WAIT_SECONDS_MAX },
   ),
   format: choice(
     "format",
-    "`tlog-proof` gives a file as C2SP tlog-proof has it, with the record in `extra`.",
+    "`tlog-proof` returns a C2SP tlog-proof file, with the record in `extra`.",
     ["json", "tlog-proof"],
     "json",
   ),
   sequence: integer(
     "sequence",
-    "Prove the record at this sequence, which must be of this event: that of an answer `202` whose event the log held already under another identity. Absent: the first record, which the views show.",
+    "Prove the record at this sequence, which must be of this event: from a `202` whose event the log already held under another identity. Absent: the first record, which the views show.",
     { min: 1 },
   ),
-  awaited: minSequence("The same time is there for a signed tree head that holds it."),
+  awaited: minSequence("The same again for a signed tree head that covers it."),
 };
 
 export const proofRoutes = (dependencies: Dependencies): readonly Route[] => [
@@ -55,7 +55,7 @@ export const proofRoutes = (dependencies: Dependencies): readonly Route[] => [
     tag: "Proof",
     summary: "The proof of one event",
     description:
-      "That the record of this event is in the log that a signed tree head covers, in a form that verifies offline: hash the leaf, walk up with the hashes, compare with the root in the checkpoint, check its signature with the key of `GET /v1/log/key`. A `202` answer's `leaf_hash` is the same as here; with its `sequence` also where the same event is in the log more than once.",
+      "Shows that a signed tree head covers the record of this event, and verifies offline: hash the leaf, walk up with the hashes, compare with the root in the checkpoint, check its signature with the key of `GET /v1/log/key`. It has the `leaf_hash` of the `202` answer; send its `sequence` where the log holds the event more than once.",
     views: [EVENTS_VIEW],
     query: QUERY,
     gives: proofSchema,
@@ -84,7 +84,7 @@ const readProof = async (
   if (!record)
     return refuse(
       "not_found",
-      `The log has no record of this event at sequence ${sequence}. Send the sequence that the answer 202 named, or none for the record that the views show.`,
+      `The log has no record of this event at sequence ${sequence}. Send the sequence from the 202 answer, or none for the record that the views show.`,
     );
   const result = await awaitProof(dependencies, tenant, record, deadline);
   switch (result.kind) {
@@ -95,7 +95,7 @@ const readProof = async (
     case "not_in_tree":
       return refuse(
         "internal_error",
-        `The tree does not hold the record at sequence ${record.sequence} as it was signed. The operator should rebuild the view \`tree\`.`,
+        `The record at sequence ${record.sequence} differs from what was signed. The operator should rebuild the view \`tree\`.`,
       );
     default:
       return asked.format === "json" ? give(proofData(result.proof)) : sendText(tlogProof(result.proof));
@@ -109,7 +109,7 @@ const isInSeat = (covers: Covers, event: FoundEvent, sequence: number | undefine
   return isCovered(covers, asset_id, timestamp);
 };
 
-/** An event that was sent under two identities is in the log twice. The holder of the second receipt asks for that record. */
+/** An event sent under two identities is in the log twice; the holder of the second receipt asks for that record. */
 const recordOf = async (
   { log }: Dependencies,
   event: Extract<FoundEvent, { readonly kind: "stored" }>,
@@ -124,9 +124,9 @@ const recordOf = async (
 };
 
 const EVENTS_BEHIND =
-  "The view `events` did not reach the end of the log within `wait`, so it may not have seen the event yet. Ask again, or wait longer.";
+  "The view `events` did not reach the end of the log within `wait`, so it may not have seen the event yet. Retry, or wait longer.";
 
-/** With `wait` the event may have been acknowledged a moment ago. The view has seen it once it has seen the current end of the log. */
+/** With `wait` the event may be brand-new: the view has it once it reaches the current end of the log. */
 const awaitEvent = async (
   { views, log }: Dependencies,
   tenant: string,
@@ -160,7 +160,7 @@ const Base64 = (description: string) => str(`${description} Base64.`);
 export const proofSchema = Type.Object({
   sequence: int("Place in the log of all tenants."),
   leaf_index: int("Place in the tenant's tree, from 0."),
-  leaf: Base64("The record, byte for byte: what the leaf is the hash of."),
+  leaf: Base64("The record, byte for byte: the input of the leaf's hash."),
   leaf_hash: Base64("SHA-256 of a zero byte and the record (RFC 6962 §2.1)."),
   inclusion_proof: Type.Array(Base64("32 bytes."), { description: "The leaf's sibling first." }),
   checkpoint: str("Signed tree head: a C2SP checkpoint."),

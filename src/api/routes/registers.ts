@@ -50,7 +50,7 @@ export const LISTS: readonly Register[] = [
     list: decisionList,
     summary: "The register of decisions",
     description:
-      "Each automated decision with its notice, explanation, review, reversal and objections, and what the log does not hold. A decision that other events name, and that nobody sent, has no `made_at`.",
+      "Each automated decision with its notice, explanation, review, reversal and objections, and what the log lacks. A decision that other events name but nobody sent has no `made_at`.",
   },
   {
     path: "/registers/transparency",
@@ -58,7 +58,7 @@ export const LISTS: readonly Register[] = [
     list: noticeList,
     summary: "The transparency register",
     description:
-      "Each notice that was shown: where, in which language, by which version of the policy, and whether it was dismissed or acknowledged. What dismisses or acknowledges belongs to the only notice that names its decision, else to the only one under its correlation; where there are none or several, it is an `orphan`.",
+      "Each notice that was shown: where, in which language, by which version of the policy, and whether it was dismissed or acknowledged. A dismissal or acknowledgement belongs to the only notice that names its decision, else to the only one under its correlation; with none or several, it is an `orphan`.",
   },
   {
     path: "/registers/objections",
@@ -66,7 +66,7 @@ export const LISTS: readonly Register[] = [
     list: objectionList,
     summary: "The register of objections",
     description:
-      "Received, acknowledged, escalated, resolved, when the answer is due, how often and why that was extended, and whether it is late. An objection that events name, but that was never received, is an `orphan`.",
+      "When each was received, acknowledged, escalated and resolved, when the answer is due, how often and why that was extended, and whether it is late. An objection that events name but that was never received is an `orphan`.",
   },
   {
     path: "/registers/human-reviews",
@@ -82,7 +82,7 @@ export const LISTS: readonly Register[] = [
     list: incidentList,
     summary: "The register of incidents",
     description:
-      "From detection over the initial and the complete report to mitigation. `complete_report_at` is null as long as only an initial report is in the log.",
+      "From detection through the initial and complete reports to mitigation. `complete_report_at` is null while the log has only an initial report.",
   },
   {
     path: "/registers/assessments",
@@ -105,20 +105,20 @@ export const LISTS: readonly Register[] = [
     list: modelList,
     summary: "The register of models",
     description:
-      "The models behind each asset, each version of each: deployed, degraded, retired. What names no model is about the only one of its version, and stands by itself where there are several. What names no version stands by itself as well: the version that it is about may still stand here as deployed.",
+      "The models behind each asset, with each version: deployed, degraded, retired. An event without a model is about the only one of its version, and is listed apart if there are several. One without a version is too: the version it is about may still be listed as deployed.",
   },
   {
     path: "/sources",
     id: "listSources",
     list: sourceList,
     summary: "Senders that number their events",
-    description: `A sender that puts \`source_id\` and a \`source_sequence\` from 1 into \`metadata\` shows which events are missing: \`missing\` counts them. With \`last_source_sequence\`, the highest number it has given out, its \`sdk.heartbeat\` shows it of the last ones too. The one with the newest event stands first. ${movesWithEvents("A sender")}`,
+    description: `A sender that puts \`source_id\` and a \`source_sequence\` from 1 into \`metadata\` shows which events are missing: \`missing\` counts them. With \`last_source_sequence\`, the highest number assigned, its \`sdk.heartbeat\` covers the last ones too. The one with the newest event comes first. ${movesWithEvents("A sender")}`,
   },
   {
     path: "/sources/gaps",
     id: "listSourceGaps",
     list: sourceGapList,
-    summary: "Numbers that are missing",
+    summary: "Missing numbers",
     description: "Each gap is listed until the events with its numbers arrive.",
   },
 ];
@@ -129,7 +129,7 @@ export const registerRoutes = (dependencies: Dependencies): readonly Route[] =>
       ...described,
       on: `GET /v1${path}`,
       tag: "Registers",
-      // Senders are no part of a register: they send for any system.
+      // Senders belong to no register: they send for any system.
       access: path.startsWith("/sources") ? SOURCES : REGISTER,
     }),
   );
@@ -141,7 +141,7 @@ export const coverageRoutes = (dependencies: Dependencies): readonly Route[] => 
     id: "listCoverage",
     tag: "Registers",
     summary: "Which obligations have evidence",
-    description: `Per asset, law and duty: how often the obligation fell due and how often the log holds evidence that it was met. \`notice\` counts decisions, under each legal basis that the decision names, or its notice, or whatever else belongs to it, at most ${KEPT_LEGAL_BASES_MAX} of them and first those that this program knows. \`labeling\` counts outcomes by their hash: those that an event labels, of all that events give out. \`bias_audit\` counts decisions, in time where a bias audit was completed no more than a year before and had not ended by its \`valid_until\`, in dates of New York. \`lifecycle\` requires \`asset.created\` and a version. The log cannot show what was not sent to it; obligations that no count of events can show to be met are in \`cannot_show\`. Not legal advice: \`clause\` is where to check.`,
+    description: `Per asset, law and duty: how often the obligation fell due and how often the log holds evidence that it was met. \`notice\` counts decisions under each legal basis that the decision, its notice or anything else linked to it names, at most ${KEPT_LEGAL_BASES_MAX}, known ones first. \`labeling\` counts outcomes by hash: those that an event labels, of all that events report. \`bias_audit\` counts decisions, in time if a bias audit was completed at most a year before and still valid by its \`valid_until\`, in New York dates. \`lifecycle\` requires \`asset.created\` and a version. The log cannot show what was not sent to it; obligations that no count of events can show to be met are in \`cannot_show\`. Not legal advice: check \`clause\`.`,
     beside: { cannot_show: CannotShow },
   }),
 ];
@@ -167,7 +167,7 @@ const coverageSource = ({ views, rules, now }: Dependencies): ListSource<ListFil
   beside: ({ asked }) => ({ cannot_show: cannotShow(new Map(asked)) }),
 });
 
-/** Those that match the requested law and duty. They belong to no asset, so a filter by asset does not matter. */
+/** Those that match the requested law and duty. They belong to no asset, so an asset filter does not apply. */
 const cannotShow = (asked: ReadonlyMap<string, readonly string[]>) =>
   CANNOT_SHOW.filter(
     ({ law, duty }) =>
@@ -178,35 +178,33 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const coverageSchema = Type.Object({
   asset_id: Type.String(),
-  law: str("A legal basis; `any` for what is asked of everybody, `policy` for rules of the operator."),
+  law: str("A legal basis; `any` for what applies to everybody, `policy` for the operator's rules."),
   duty: Type.String(),
-  due: count(
-    "How often it fell due, or was met before it did. The `lifecycle` of an asset asks for two things.",
-  ),
+  due: count("How often it fell due, or was met before. The `lifecycle` of an asset needs two things."),
   in_time: count("How often the log holds evidence that it was met in time."),
   late: count("How often it was met late."),
   unmet: count("Due and not met, or breached: `state=overdue,breached` of `/v1/obligations`."),
-  pending: count("Running: not met, and not due yet. Counted nowhere else."),
+  pending: count("Running: not met, not due yet. Counted nowhere else."),
   waived: count("Waived and not met. Counted nowhere else."),
   ratio: nullable(
     Type.Number({ minimum: 0, maximum: 1, description: "`in_time` of `due`; null where nothing was due." }),
   ),
   state: wordsOf(COVERAGE_STATES, {
     description:
-      "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: nothing of it in time or late so far; bias audits that were completed only after the decisions are named all the same. `stale`: there was evidence, and it is no longer valid: every bias audit is more than a year old, or ended by its `valid_until`. `pending`: nothing was due so far, and something is running. `not_applicable`: nothing was asked for, or all of it was waived.",
+      "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: none of it, in time or late, so far; bias audits completed only after the decisions are still named. `stale`: there was evidence, but it is no longer valid: every bias audit is more than a year old, or past its `valid_until`. `pending`: nothing was due so far, and something is running. `not_applicable`: nothing was required, or all of it was waived.",
   }),
-  clause: nullable(str("Where the law says so; null for a legal basis that has no known article for it.")),
+  clause: nullable(str("Where the law says so; null for a legal basis without a known article for it.")),
   last_evidence_at: nullable(
-    time("Time of the newest evidence that is found; null where there is none, or no more."),
+    time("Time of the newest evidence found; null where there is none, or none is left."),
   ),
   example_event_ids: Type.Array(Type.String(), {
     maxItems: COVERAGE_EXAMPLES_MAX,
     description:
-      "Events that are evidence, the newest first, among the newest decisions, obligations and labels of the asset, and of an outcome that another asset labeled the first label; none that has expired.",
+      "Events that are evidence, newest first, from the newest decisions, obligations and labels of the asset, and the first label where another asset labeled the outcome; none that has expired.",
   }),
   warnings: Type.Array(wordsOf(COVERAGE_WARNINGS), {
     description:
-      "`unregistered_legal_basis`: no rule of this program names the law. It may be misspelt in the events; nothing but the notice is counted under it.",
+      "`unregistered_legal_basis`: no rule of this program names the law. It may be misspelt in the events; only the notice is counted under it.",
   }),
 });
 
@@ -214,7 +212,7 @@ const CannotShow = Type.Array(
   Type.Object({ law: Type.String(), duty: Type.String(), clause: Type.String(), why: Type.String() }),
   {
     description:
-      "Obligations that no count of events can show to be met, and why; those of the asked `law` and `duty`.",
+      "Obligations that no count of events can show to be met, and why, for the given `law` and `duty`.",
   },
 );
 
@@ -228,7 +226,7 @@ export const assetRoutes = (dependencies: Dependencies): readonly Route[] => [
       id: "listAssets",
       tag: "Reading",
       summary: "The register of AI systems",
-      description: `Every asset that an event names, the one with the newest event first, with its latest values by the time of the events. ${movesWithEvents("An asset")}`,
+      description: `Every asset that an event names, newest event first, with its latest values by the time of the events. ${movesWithEvents("An asset")}`,
     },
   ),
   dependencies.route({

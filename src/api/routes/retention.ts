@@ -34,9 +34,9 @@ import { bool, int, nullable, str, Time, time, wordsOf } from "../http/schemas.t
 import { CHANGED } from "./keys.ts";
 
 const RETENTION = { tag: "Retention", access: MANAGING } as const;
-const TENANT = tenant("Whose. Any but the admin key may only name its own.");
+const TENANT = tenant("Any key but the admin key may only name its own.");
 const WHAT_GOES =
-  "Only rows of the views expire: what the log holds stays as it is, forever. `GET /v1/events/{event_id}` then answers 410, and says where in the log the record stands.";
+  "Only rows of the views expire; the log keeps its records unchanged, forever. `GET /v1/events/{event_id}` then answers 410 with the record's place in the log.";
 const HOLD_ID = { id: { example: "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a11" } };
 
 export const retentionRoutes = ({ route, retention }: Dependencies): readonly Route[] => {
@@ -46,7 +46,7 @@ export const retentionRoutes = ({ route, retention }: Dependencies): readonly Ro
       on: "GET /v1/retention",
       id: "readRetention",
       summary: "How long events are kept",
-      description: `The tenant's policy, and the ages that follow from it with their reasons. ${WHAT_GOES}`,
+      description: `The tenant's policy, and the resulting ages with their reasons. ${WHAT_GOES}`,
       query: { tenant: TENANT },
       gives: PolicyView,
       problems: ["log_unavailable"],
@@ -56,8 +56,8 @@ export const retentionRoutes = ({ route, retention }: Dependencies): readonly Ro
       ...RETENTION,
       on: "PUT /v1/retention",
       id: "setRetention",
-      summary: "Say how long events are kept",
-      description: `Replaces the earlier policy. Without \`maximum_days\` nothing expires. A maximum below what the law asks of every event is refused; an event whose own legal bases ask for longer is kept longer whatever the policy says. A tier that is not named under \`tiers\` is kept at least as long as its default. ${WHAT_GOES}`,
+      summary: "Set how long events are kept",
+      description: `Replaces the earlier policy. Without \`maximum_days\` nothing expires. A maximum below the legal minimum for every event is refused; an event whose legal bases require longer is kept longer whatever the policy says. A tier that is not listed under \`tiers\` is kept at least as long as its default. ${WHAT_GOES}`,
       body: bodyFor(PolicyRequest, {
         tenant: "acme",
         maximum_days: 400,
@@ -83,7 +83,7 @@ export const holdRoutes = (dependencies: Dependencies): readonly Route[] => {
       on: "POST /v1/holds",
       id: "placeHold",
       summary: "Place a hold",
-      description: `Nothing of the asset or the case expires until the hold is released, however old it is. It does not bring back what has expired before, unless the views start from nothing again. A tenant has at most ${HOLDS_PER_TENANT_MAX} that are not released.`,
+      description: `Nothing of the asset or the case expires until the hold is released, however old it is. It restores nothing that has already expired, unless the views are rebuilt from nothing. A tenant has at most ${HOLDS_PER_TENANT_MAX} unreleased holds.`,
       body: bodyFor(HoldRequest, {
         tenant: "acme",
         asset_id: "credit_model",
@@ -122,7 +122,7 @@ export const holdRoutes = (dependencies: Dependencies): readonly Route[] => {
       id: "releaseHold",
       summary: "Release a hold",
       description:
-        "What it kept may expire from now on, unless another hold keeps it. The hold stays listed. Releasing a released hold changes nothing.",
+        "What it kept may now expire, unless another hold covers it. The hold stays listed. Releasing a released hold changes nothing.",
       inPath: HOLD_ID,
       gives: HoldRecord,
       problems: CHANGED,
@@ -132,7 +132,7 @@ export const holdRoutes = (dependencies: Dependencies): readonly Route[] => {
       ...RETENTION,
       on: "POST /v1/holds/:id/release",
       id: "releaseHoldWithReason",
-      summary: "Release a hold, and say why",
+      summary: "Release a hold with a reason",
       description: "As `DELETE /v1/holds/{id}`; the reason stays with the hold.",
       inPath: HOLD_ID,
       body: bodyFor(ReleaseRequest, { reason: "The court has decided." }),
@@ -191,7 +191,7 @@ const PolicyView = Type.Object({
       days: nullable(int("Counted from the later of `timestamp` and `received_at`; null: kept.")),
       reason: Reason,
     }),
-    { description: "What the policy comes to, for each tier and law." },
+    { description: "The resulting age for each tier and law." },
   ),
   floors: Type.Array(
     Type.Object({
@@ -199,7 +199,7 @@ const PolicyView = Type.Object({
       minimum_days: Type.Integer(),
       clause: Type.String(),
     }),
-    { description: "What no policy goes below." },
+    { description: "The minimum under any policy." },
   ),
 });
 
@@ -211,13 +211,13 @@ export const expiringRoutes = (dependencies: Dependencies): readonly Route[] => 
     tag: "Retention",
     summary: "What expires next",
     description:
-      "Events by the time at which the policy and the laws let them expire; with `order=asc` the next one first. Events that never expire are left out, so without a policy the list is empty. It needs `events:read` as well.",
+      "Events by the time at which the policy and the laws let them expire; with `order=asc` the next one first. Events that never expire are omitted, so without a policy the list is empty. Also needs `events:read`.",
   }),
 ];
 
 const POLICY = textAs(
   "policy",
-  'As if this were the policy: what `PUT /v1/retention` takes, as JSON, for example `{"maximum_days": 400}`. With `to` as the present time and `count=true` it says how many events such a policy would let expire at once.',
+  'A policy to try: what `PUT /v1/retention` takes, as JSON, for example `{"maximum_days": 400}`. With `to` set to now and `count=true` it says how many events that policy would expire at once.',
   { type: "string", pattern: "^\\s*\\{" },
   (sent) => {
     try {
@@ -252,7 +252,7 @@ const expiringSource = ({ views, retention }: Dependencies): ListSource<Asked<ty
     members: ExpiringEntry.properties,
     query: allOf(QUERY),
     found: (wanted, { principal }) => {
-      // It shows events, which a key for keys alone does not see.
+      // It shows events, which keys:manage alone may not see.
       const permission = authorize(principal, "events:read");
       return permission.kind === "ok" ? wanted : insufficientScope(permission.scope);
     },
@@ -277,7 +277,7 @@ const ExpiringEntry = Type.Object({
   risk_tier: wordsOf(RETENTION_TIERS),
   legal_basis: nullable(str("The basis of the event that asks for the longest time; null for none.")),
   counted_from: time("The later of `timestamp` and `received_at`, from which the age counts."),
-  expires_at: time("When the age is reached. The event goes within an hour after that, unless `on_hold`."),
+  expires_at: time("When the age is reached. The event expires within an hour, unless `on_hold`."),
   on_hold: bool("A hold keeps it until it is released."),
 });
 

@@ -37,8 +37,8 @@ import { answerOne, idempotencyKey, REPLAYED, readText, refusedIntake } from "./
 import { proofData, proofSchema } from "./proof.ts";
 import { CLASSIFYING } from "./vocabulary.ts";
 
-const LIMITED = `At most ${SANDBOX_REQUESTS_PER_MINUTE} requests in any minute per client (IPv4 address or IPv6 /64), over all sandbox endpoints together.`;
-const UNAVAILABLE = refuse("log_unavailable", "The sandbox is not available now. Nothing was stored.");
+const LIMITED = `At most ${SANDBOX_REQUESTS_PER_MINUTE} requests in any minute per client (IPv4 address or IPv6 /64), across all sandbox endpoints.`;
+const UNAVAILABLE = refuse("log_unavailable", "The sandbox is unavailable. Nothing was stored.");
 
 const SANDBOX = {
   tag: "Sandbox",
@@ -72,7 +72,7 @@ export const sandboxRoutes = (dependencies: Dependencies): readonly Route[] => {
       on: "GET /v1/sandbox/assets",
       id: "listSandboxAssets",
       summary: "The five sandbox assets",
-      description: `Each with the profile that its classification comes from. ${LIMITED}`,
+      description: `Each with the profile behind its classification. ${LIMITED}`,
       isList: true,
       gives: sandboxAsset,
       example: ASSETS[0],
@@ -130,10 +130,10 @@ const sendRoute = ({ vocabulary, sandbox: { bodies, intakeOf } }: Dependencies, 
     on: "POST /v1/sandbox/events",
     id: "sendSandboxEvent",
     summary: "Send a test event",
-    description: `The same rules apply as for a real one. It is kept in memory for one hour; the oldest are removed earlier where all of them come to ${SANDBOX_BYTES_MAX / 1024 / 1024} MiB. The same event sent again by the same client within ten minutes is stored once; the event_ids of others do not matter. ${LIMITED}`,
+    description: `The same rules apply as for a real one. It is kept in memory for one hour; the oldest are removed earlier if the total reaches ${SANDBOX_BYTES_MAX / 1024 / 1024} MiB. An event sent again by the same client within ten minutes is stored once; other clients' event_ids do not matter. ${LIMITED}`,
     headers: [
       idempotencyKey(
-        "Allowed, and its form is checked as by `POST /v1/events`; it has no effect here, because the event_id alone is the identity of an event.",
+        "Allowed, and its form is checked as in `POST /v1/events`; it has no effect here, because the event_id alone identifies an event.",
       ),
     ],
     body: { schema: auditEventSchema(vocabulary), example: SENT_EXAMPLE, bytesMax: SINGLE_BODY_BYTES_MAX },
@@ -157,7 +157,7 @@ const sendRoute = ({ vocabulary, sandbox: { bodies, intakeOf } }: Dependencies, 
     },
   });
 
-/** With where a test event leads: the dossier of its decision with what falls due, and a proof that no verifier accepts. */
+/** With what a test event leads to: the dossier of its decision with what falls due, and a proof that no verifier accepts. */
 const readRoutes = (dependencies: Dependencies, route: OpenRoute): readonly Route[] => {
   const { reader } = dependencies.sandbox;
   const inTurn = pLimit(SANDBOX_LISTS_AT_ONCE);
@@ -172,7 +172,7 @@ const readRoutes = (dependencies: Dependencies, route: OpenRoute): readonly Rout
         limit: integerOr(
           PAGE_ROWS_DEFAULT,
           "limit",
-          `At most so many, ${PAGE_ROWS_DEFAULT} by default; fewer where they come to ${PAGE_BYTES_MAX / 1024 / 1024} MiB.`,
+          `At most this many, ${PAGE_ROWS_DEFAULT} by default; fewer where they reach ${PAGE_BYTES_MAX / 1024 / 1024} MiB.`,
           { min: 1, max: PAGE_ROWS_MAX },
         ),
       },
@@ -187,11 +187,11 @@ const readRoutes = (dependencies: Dependencies, route: OpenRoute): readonly Rout
       on: "GET /v1/sandbox/events/:event_id/proof",
       id: "readSandboxProof",
       summary: "The proof of a test event, which never verifies",
-      description: `In the form of \`GET /v1/events/{event_id}/proof\`, over the newest ${PAGE_ROWS_MAX} events of the sandbox. Its tree head is of the log \`${SANDBOX_ORIGIN}\`, with the watermark in a signed line, by a key that is made at the start of the service and thrown away. \`prooftrail verify\` and the page /verify answer INVALID. ${LIMITED}`,
+      description: `In the form of \`GET /v1/events/{event_id}/proof\`, over the newest ${PAGE_ROWS_MAX} events of the sandbox. Its tree head is of the log \`${SANDBOX_ORIGIN}\`, with the watermark in a signed line, by a key created when the service starts and never kept. \`prooftrail verify\` and the page /verify answer INVALID. ${LIMITED}`,
       query: {
         sequence: integer(
           "sequence",
-          "Which of several events with this event_id, as the answer 202 named it. Absent: the newest.",
+          "Which of several events with this event_id, from the 202 answer. Absent: the newest.",
           { min: 1 },
         ),
       },
@@ -204,7 +204,7 @@ const readRoutes = (dependencies: Dependencies, route: OpenRoute): readonly Rout
       on: "GET /v1/sandbox/decisions/:decision_id",
       id: "readSandboxDecision",
       summary: "The dossier that test events lead to",
-      description: `As \`GET /v1/decisions/{decision_id}\` answers it, with the obligations that follow and when they fall due, from the newest ${PAGE_ROWS_MAX} events of the sandbox. Of several events with one event_id, the first counts. ${LIMITED}`,
+      description: `As in \`GET /v1/decisions/{decision_id}\`, with the resulting obligations and when they fall due, from the newest ${PAGE_ROWS_MAX} events of the sandbox. Of several events with one event_id, the first counts. ${LIMITED}`,
       gives: dossierSchema,
       answer: (call) => inTurn(() => readDecision(dependencies, call)),
     }),
@@ -227,7 +227,7 @@ export const sandboxEvent = Type.Object({
   sequence: Type.Integer({ minimum: 1 }),
   received_at: Time,
   expires_at: Time,
-  event: Type.Record(Type.String(), Type.Unknown(), { description: "As it was sent." }),
+  event: Type.Record(Type.String(), Type.Unknown(), { description: "As sent." }),
 });
 
 const readDecision = async (
@@ -272,14 +272,14 @@ const eventIdOf = ({ eventText }: RecentEvent): string => {
   return canonicalEventId(String(event_id));
 };
 
-/** The newest events of the stream, read from it each time: what one front end has acknowledged is in the next list of any other. */
+/** The newest events, read from the stream each time: what one front end acknowledged is in the next list of any other. */
 export interface RecentEvent {
   readonly sequence: number;
   readonly receivedAt: string;
   readonly expiresAt: string;
-  /** As it was sent. */
+  /** As sent. */
   readonly eventText: string;
-  /** The whole message: the event, and what was added to it. */
+  /** The whole message: the event and what was added. */
   readonly record: Uint8Array;
 }
 
@@ -289,7 +289,7 @@ export const expiryOf = (receivedAt: string): string =>
   new Date(Date.parse(receivedAt) + SANDBOX_AGE_MS_MAX).toISOString();
 
 /**
- * Newest first, fewer than `limit` where they are large. The stream drops from its old end only, so a sequence that is missing ends the list. Throws
+ * Newest first, fewer than `limit` if they are large. The stream drops only its oldest, so a missing sequence ends the list. Throws
  * LogUnavailableError.
  */
 export const recentEvents = async (reader: RecentReader, limit: number): Promise<readonly RecentEvent[]> => {

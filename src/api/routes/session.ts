@@ -42,11 +42,11 @@ export const sessionRoutes = (dependencies: Dependencies): readonly Route[] => {
       whileBehind: true,
       id: "startSession",
       summary: "Sign in: a cookie for this key",
-      description: `Browsers send the cookie instead of the key, so no key stays in them. It is HttpOnly and SameSite=Strict; on plain HTTP it works on loopback only. The session ends with its key, after ${SESSION_IDLE_MS_MAX / 60_000} minutes without a request to \`GET /v1/session\`, and after ${SESSION_MS_MAX / 3_600_000} hours. The sign-in is written to the log.`,
+      description: `Browsers send the cookie instead of the key, so they store no key. It is HttpOnly and SameSite=Strict; on plain HTTP it works on loopback only. The session ends with its key, after ${SESSION_IDLE_MS_MAX / 60_000} minutes without a request to \`GET /v1/session\`, and after ${SESSION_MS_MAX / 3_600_000} hours. The sign-in is written to the log.`,
       query: {
         once: choiceOrNone(
           "once",
-          "`true`: the key works no more afterwards. A successor that nobody sees takes its place. For links.",
+          "`true`: the key stops working. A successor that nobody sees replaces it. For links.",
           ["true", "false"],
         ),
       },
@@ -60,10 +60,10 @@ export const sessionRoutes = (dependencies: Dependencies): readonly Route[] => {
       on: "GET /v1/session",
       id: "readSession",
       summary: "Who is signed in",
-      description: "Of a session, or of the key that is sent. A session's cookie is renewed.",
+      description: "For a session or the key that is sent. Renews a session's cookie.",
       gives: SessionView,
 
-      // Who asks is not idle.
+      // Asking counts as activity.
       answer: (call) =>
         giveSession(dependencies, call, call.session && { ...call.session, usedAt: now().getTime() }),
     }),
@@ -75,7 +75,7 @@ export const sessionRoutes = (dependencies: Dependencies): readonly Route[] => {
       id: "endSession",
       summary: "Sign out",
       description:
-        "Removes the cookie from the browser. Who signed in with a provider is sent on to `continue_at`, to sign out there as well. To end a session that somebody else holds, revoke or rotate its key.",
+        "Removes the cookie from the browser. A user of a sign-in provider continues at `continue_at`, to sign out there too. To end someone else's session, revoke or rotate its key.",
       gives: Type.Object({
         signed_out: Type.Literal(true),
         continue_at: Type.Optional(
@@ -95,11 +95,11 @@ export const sessionRoutes = (dependencies: Dependencies): readonly Route[] => {
 const signIn = async (dependencies: Dependencies, call: Call, isOnce: boolean) => {
   const { now, randomBytes } = dependencies;
   const { principal } = call;
-  // A session that could make the next one would have no end.
+  // A session that could start another would never end.
   if (call.session) return refuse("missing_api_key", NEEDS_KEY);
   const key = isOnce ? await successorOf(dependencies, call) : keyOf(call);
   if (isRefusal(key)) return key;
-  // A key that gave way to its successor has ended.
+  // A replaced key has ended.
   const by = { ...actorOf(call), principal: { ...principal, keyId: key.keyId } };
   if (!(await recordSignIn(dependencies, by, { key_id: key.keyId })))
     return refuse("log_unavailable", NOT_RECORDED);
@@ -113,7 +113,7 @@ const keyOf = ({ request, principal }: Call): SessionKey => ({
   apiKey: request.headers.get("authorization")?.trim().split(/ +/).at(1) ?? "",
 });
 
-/** The key gives way to a successor that nobody sees, so that the link with it opens nothing more. */
+/** A successor that nobody sees replaces the key, so that its link stops working. */
 const successorOf = async ({ keys }: Dependencies, call: Call): Promise<SessionKey | Refusal> => {
   const id = call.principal.keyId;
   const rotated = await keys.rotate({ by: actorOf(call), id, request: { grace_seconds: 0 } });
@@ -149,7 +149,7 @@ const giveSession = (
   return sealed === undefined ? give(data) : give(data, { "set-cookie": sessionCookie(request, sealed) });
 };
 
-/** The events of the system tenant that say what this key opened: nobody else's. */
+/** The system tenant's events about what this key opened, nobody else's. */
 const viewsRoute = ({ route, views }: Dependencies): Route =>
   route({
     ...SESSION,
@@ -157,11 +157,11 @@ const viewsRoute = ({ route, views }: Dependencies): Route =>
     id: "listViews",
     summary: "What this seat has looked at",
     description:
-      "What the log holds about what the seat of an auditor opened, newest first: once for each question and session. Empty for other keys, of which that is not recorded.",
+      "What an auditor's seat opened, newest first: once for each query and session. Empty for other keys, for which this is not recorded.",
     views: [EVENTS_VIEW],
     query: {
       limit: integer("limit", "Rows at most.", { min: 1, max: PAGE_ROWS_MAX }),
-      cursor: text("cursor", "`next_cursor` of the page before."),
+      cursor: text("cursor", "`next_cursor` of the previous page."),
     },
     isList: true,
     gives: Type.Object({
@@ -204,9 +204,8 @@ const signOut = async ({ signIn: provider }: Dependencies, { context, session }:
 };
 
 const NEEDS_KEY =
-  "Signing in needs the key itself: `Authorization: Bearer <key>`. A session cannot start another one.";
-const NOT_RECORDED =
-  "The log did not take the record of this sign-in, and without it there is none. Try again.";
+  "Signing in needs the key itself: `Authorization: Bearer <key>`. A session cannot start another.";
+const NOT_RECORDED = "The sign-in could not be recorded in the log, so it was refused. Try again.";
 
 const SessionView = Type.Object({
   tenant: TenantSchema,
@@ -216,9 +215,9 @@ const SessionView = Type.Object({
   role: Type.Optional(RoleSchema),
   person: Type.Optional(Person),
   covers: Type.Optional(Covers),
-  seat_ends_at: Type.Optional(time("When the key ends, and its sessions with it.")),
+  seat_ends_at: Type.Optional(time("When the key and its sessions end.")),
   csrf_token: Type.Optional(
-    str("For the header `X-CSRF-Token` of every write with the session. Absent without a session."),
+    str("For the `X-CSRF-Token` header of every write in the session. Absent without a session."),
   ),
   expires_at: Type.Optional(time("When the session ends at the latest.")),
 });
@@ -231,7 +230,7 @@ type Asked = SignIn &
 
 /**
  * Signing in with OpenID Connect. Both addresses are for browsers, so every answer leads to a page of the console, which says what went wrong.
- * The session's cookie is Strict and so not sent with the redirect from the provider to that page; its requests send it.
+ * The session's cookie is Strict, so the redirect from the provider does not send it; the page's own requests do.
  */
 export const signInRoutes = ({ signIn: provider, ...dependencies }: Dependencies): readonly Route[] => {
   const route = (path: string, answer: (asked: Asked) => Promise<Response>): Route =>
@@ -280,12 +279,12 @@ const sessionOf = async (asked: Asked, keyId: string): Promise<string | SignInFa
   context.principal = principal;
   const by = { principal, requestId: context.requestId };
   if (!(await recordSignIn(asked, by, { key_id: keyId, issuer: settings.issuer.href })))
-    return { kind: "failed", problem: "not_recorded", detail: "the log did not take the record of it" };
+    return { kind: "failed", problem: "not_recorded", detail: "the log did not accept its record" };
   const keys = { get: keyStore.get, admin: keyStore.admin, signInSecret: settings.clientSecret };
   return sealSession(startSession({ keyId }, now(), randomBytes), keys, randomBytes) ?? SEAT_ENDED;
 };
 
-/** False: the log did not take it, and without it nobody is signed in. */
+/** False: the log did not accept it, so nobody is signed in. */
 const recordSignIn = async (
   { recorder }: Pick<Dependencies, "recorder">,
   by: Actor,
@@ -302,7 +301,7 @@ const SEAT_ENDED: SignInFailure = {
   detail: "the seat ended during the sign-in",
 };
 
-/** To the page of signing in. A sign-in counts once, whatever became of it. */
+/** To the sign-in page. A sign-in counts once, whatever its result. */
 const refuseSignIn = (
   { context, settings, logger }: Asked,
   { problem: reason, detail }: SignInFailure,
@@ -331,7 +330,7 @@ const redirect = ({ requestId }: RequestContext, location: URL, cookies: readonl
 export const consoleOf = ({ redirectUri }: SignInSettings): URL =>
   new URL(redirectUri.href.slice(0, 1 - CALLBACK_PATH.length));
 
-/** It travels in a cookie, of which browsers keep 4096 bytes (RFC 6265 §6.1). */
+/** It travels in a cookie, which browsers limit to 4096 bytes (RFC 6265 §6.1). */
 const NEXT_CHARACTERS_MAX = 2000;
 
 /** A screen of this console with its parameters; the overview for any other address. Relative to the console. */
@@ -344,4 +343,4 @@ const screenOf = (next: string | undefined, root: URL): string => {
 };
 
 const NOT_SET_UP =
-  "Signing in with OpenID Connect is not set up here: the operator sets OIDC_ISSUER and what belongs to it. Sign in with an API key.";
+  "Signing in with OpenID Connect is not set up here: the operator sets OIDC_ISSUER and related settings. Sign in with an API key.";

@@ -26,7 +26,7 @@ import { haveSeenInTime, sequenceWait } from "../http/wait-for-view.ts";
 const MEDIA_TYPE = "text/event-stream";
 const STREAMS_AT_ONCE = `A key may have ${STREAMS_PER_KEY_MAX} streams open at once, a tenant ${STREAMS_PER_TENANT_MAX}, and this instance ${STREAMS_MAX} in all.`;
 const SEQUENCE = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-const EXPECTED = "Send the sequence of the last event that you have seen, 0 for none.";
+const EXPECTED = "Send the sequence of the last event you saw, 0 for none.";
 
 const HEADER = "Last-Event-ID";
 const HEADERS = [
@@ -34,12 +34,12 @@ const HEADERS = [
     name: HEADER,
     in: "header",
     description:
-      "Sequence of the last event seen: the stream begins after it. Takes precedence over `after`.",
+      "Sequence of the last event seen: the stream starts after it. Takes precedence over `after`.",
     schema: SEQUENCE,
   },
 ] as const;
 
-/** As it is written in one way only: without a sign, an exponent, or zeros in front. */
+/** In its only spelling: no sign, exponent or leading zeros. */
 const readSequence = (text: string) => {
   const sequence = Number(text);
   return /^(?:0|[1-9]\d{0,15})$/.test(text) && Number.isSafeInteger(sequence)
@@ -58,12 +58,12 @@ export const streamRoutes = (dependencies: Dependencies): readonly Route[] => {
       id: "streamEvents",
       tag: "Reading",
       summary: "Follow events live",
-      description: `The tenant's events as Server-Sent Events, as soon as they are stored and in the order of the log, each once. \`id\` is the sequence, \`event\` is \`audit\`, and \`data\` has the form that other reads give; raw line breaks between its values make several \`data\` lines. A client that was cut off sends \`Last-Event-ID\`, as browsers do by themselves, and gets what it missed without gap or repeat. Without it, and without \`after\`, the stream begins with what is stored from now on. A position beyond the end of the log is refused. A comment is sent when nothing else was for ${STREAM_KEEP_ALIVE_MS / 1000} s. Clients reconnect after ${STREAM_RETRY_MS / 1000} s. The stream ends when the service stops or the key does. ${STREAMS_AT_ONCE}`,
+      description: `The tenant's events as Server-Sent Events, as soon as they are stored and in the order of the log, each once. \`id\` is the sequence, \`event\` is \`audit\`, and \`data\` has the form of other reads; raw line breaks between its values make several \`data\` lines. A client that was disconnected sends \`Last-Event-ID\`, as browsers do automatically, and gets what it missed without gap or repeat. Without it and \`after\`, the stream starts with what is stored from now on. A position beyond the end of the log is refused. After ${STREAM_KEEP_ALIVE_MS / 1000} s of silence a comment is sent. Clients reconnect after ${STREAM_RETRY_MS / 1000} s. The stream ends when the service stops or the key does. ${STREAMS_AT_ONCE}`,
       headers: HEADERS,
       query: {
         after: textAs(
           "after",
-          "The same as a parameter; 0 begins with the first event.",
+          "The same as a parameter; 0 starts with the first event.",
           SEQUENCE,
           readSequence,
         ),
@@ -80,7 +80,7 @@ export const streamRoutes = (dependencies: Dependencies): readonly Route[] => {
         if ("message" in start) return invalid([start]);
         const beyond = await beyondEnd(dependencies, start);
         if (beyond) return invalid([beyond]);
-        // The end of the log, because the view may be behind. Read before any wait: "from now on" begins with the request.
+        // The end of the log, because the view may be behind. Read before any wait: "now" is the time of the request.
         const from = start.after ?? (await dependencies.log.lastSequence());
         if (!(await haveSeenInTime(views, [EVENTS_VIEW], sequenceWait(sequence))))
           return refuse("view_behind");
@@ -98,7 +98,7 @@ export const streamRoutes = (dependencies: Dependencies): readonly Route[] => {
           keepAliveMs: STREAM_KEEP_ALIVE_MS,
         });
         const failed = (error: unknown): void =>
-          logger.warn("a stream was broken off", { request_id: requestId, detail: String(error) });
+          logger.warn("a stream was aborted", { request_id: requestId, detail: String(error) });
         return send(MEDIA_TYPE, pagedBody({ next, closed: open.close, failed, keepOpen }));
       },
     }),
@@ -126,18 +126,18 @@ const beyondEnd = async (
   { views, log }: Pick<Dependencies, "views" | "log">,
   { after = 0, path }: Start,
 ): Promise<RequestError | undefined> => {
-  // A position that the view has seen is in the log. So a stream can continue while the broker is away.
+  // A position that the view has seen is in the log, so a stream can continue while the broker is down.
   if (after === 0 || after <= (await views.position(EVENTS_VIEW))) return undefined;
   const end = await log.lastSequence();
   if (after <= end) return undefined;
-  const message = `The log ends at ${end}: send the sequence of the last event that you have seen, at most ${end}, or leave it out for what comes from now on.`;
+  const message = `The log ends at ${end}: send the sequence of the last event you saw, at most ${end}, or omit it for what comes from now on.`;
   return { path, code: "invalid_value", message };
 };
 
 export const createLiveTail = (tail: {
   readonly walk: EventWalk;
   readonly watch: PositionWatch;
-  /** Whether the stretch has no event of the tenant. */
+  /** Whether the range has no event of the tenant. */
   readonly isQuiet: (stretch: Stretch) => Promise<boolean>;
   readonly keepAliveMs: number;
   readonly isStillAllowed: () => boolean;
@@ -145,7 +145,7 @@ export const createLiveTail = (tail: {
 }): (() => Promise<string | undefined>) => {
   const { walk, watch, isQuiet, keepAliveMs, isStillAllowed, signal } = tail;
   let hasOpened = false;
-  /** The last known position of the view. Events up to it are read without asking again. */
+  /** The view's last known position. Events up to it are read without asking again. */
   let end: Sequence = 0;
   let keepAliveAt = performance.now() + keepAliveMs;
 
@@ -163,7 +163,7 @@ export const createLiveTail = (tail: {
     }
     const seen = walk.position() < end ? end : await beyondEnd();
     if (signal.aborted || !isStillAllowed()) return undefined;
-    // Also if events arrive all the time but none matches this reader's filters.
+    // Also if events keep arriving but none matches this reader's filters.
     if (seen === undefined || performance.now() >= keepAliveAt) {
       keepAliveAt = performance.now() + keepAliveMs;
       return streamKeepAlive(walk.position());

@@ -1,4 +1,4 @@
-/** The names in events and answers, with the words that people use for them. */
+/** The names in events and answers, with labels for people. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { classify } from "../../law/classification/classify.ts";
 import { Classification, ClassificationRequest } from "../../law/classification/request.ts";
@@ -19,9 +19,9 @@ export const vocabularyRoutes = (dependencies: Dependencies): readonly Route[] =
       access: ANYBODY,
       id: "readVocabulary",
       tag: "Reading",
-      summary: "The words for the names in answers",
+      summary: "Labels for the names in answers",
       description:
-        "Labels in English and Korean for event types, risk tiers, laws, rules, states and steps, by their names. A name that events bring themselves, such as another legal basis, has none: show it as it is.",
+        "Labels in English and Korean for event types, risk tiers, laws, rules, states and steps, by their names. A name that only events define, such as another legal basis, has none: show it as is.",
       gives: Type.Object(DESCRIBED),
       answer: () => answer,
     }),
@@ -44,7 +44,7 @@ const vocabularyOf = ({ vocabulary, rules: { deadlines } }: Dependencies) => ({
   ),
 });
 
-/** The operator, who adds them with EXTRA_EVENT_TYPES, gives them no label. */
+/** Types from EXTRA_EVENT_TYPES have no label. */
 const extraTypes = ({ eventTypes }: Dependencies["vocabulary"]): readonly (readonly [string, Label])[] =>
   eventTypes
     .filter((name) => !Object.hasOwn(LABELS.event_types, name))
@@ -57,10 +57,10 @@ const byName = (entry: TSchema, description: string) => Type.Record(Type.String(
 const Labelled = (description: string) => byName(LabelSchema, description);
 
 const DESCRIBED = {
-  event_groups: Labelled("The groups of event types, as `event_type=decision.*` asks for them."),
+  event_groups: Labelled("Groups of event types, for filters such as `event_type=decision.*`."),
   event_types: byName(
     Type.Object({ ...LabelSchema.properties, group: Type.String() }),
-    "Every type that an event may have, those of the operator (EXTRA_EVENT_TYPES) included: these have their name as label.",
+    "Every type that an event may have, including the operator's (EXTRA_EVENT_TYPES), whose label is their name.",
   ),
   risk_tiers: Labelled("`risk_tier`."),
   laws: Labelled("Legal bases that this program knows, and `any` and `policy`, as `law` in answers."),
@@ -102,7 +102,7 @@ const EXAMPLE: ClassificationRequest = {
 export const CLASSIFYING = {
   summary: "Which risk tier does a system have?",
   description:
-    "From a description of the system to its tier, the laws behind it and what they require. It uses rules, not a model; it is a heuristic and not legal advice. Unknown values are treated with caution and named under `warnings`.",
+    "From a description of the system to its tier, the laws behind it and what they require. It uses rules, not a model; it is a heuristic and not legal advice. Unknown values are treated with caution and listed in `warnings`.",
   body: bodyOf(ClassificationRequest, EXAMPLE),
   gives: Classification,
   example: classify(EXAMPLE),

@@ -1,4 +1,4 @@
-/** The five assets of the sandbox (SPEC 1.5), each with what the classification is asked about it. */
+/** The five assets of the sandbox (SPEC 1.5), each with its input for the classification. */
 import { type Static, Type } from "@sinclair/typebox";
 import { ClassificationRequest } from "../../law/classification/request.ts";
 

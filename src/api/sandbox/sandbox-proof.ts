@@ -1,6 +1,6 @@
 /**
- * The proof of one test event in the form of a real one, over the events of the last hour. Its key is made when the process starts and is kept nowhere, its
- * origin says that it is of the sandbox, and the watermark is signed with it: every verifier answers INVALID.
+ * The proof of one test event in the form of a real one, over the events of the last hour. Its key is created when the process starts and never kept, its
+ * origin names the sandbox, and it also signs the watermark: every verifier answers INVALID.
  */
 import {
   HASH_BYTES,

@@ -1,6 +1,6 @@
 /**
  * English and Korean labels for the names in events and answers: one table for every client. It imports only types,
- * so that a page may have it without the program. The types require a label for each name; a test requires it of names that have no type.
+ * so that a page can bundle it alone. The types require a label for each name; a test does for names without a type.
  */
 import type { SYSTEM_EVENTS } from "../../access/administration/system-events.ts";
 import type { EVENT_TYPES_BY_GROUP } from "../../event/event-types.ts";
@@ -78,7 +78,7 @@ export const LABELS = {
     "asset.archived": label("System archived", "시스템 운영 종료"),
     "incident.detected": label("Incident detected", "사고 인지"),
     "incident.reported_to_authority": label("Incident reported to the authority", "사고 당국 보고"),
-    "incident.mitigated": label("Incident brought under control", "사고 수습"),
+    "incident.mitigated": label("Incident mitigated", "사고 수습"),
     "system.key_created": label("API key created", "API 키 생성"),
     "system.key_revoked": label("API key revoked", "API 키 폐기"),
     "system.key_rotated": label("API key rotated", "API 키 교체"),
@@ -86,12 +86,12 @@ export const LABELS = {
     "system.hold_placed": label("Hold placed", "삭제 보류 설정"),
     "system.hold_released": label("Hold released", "삭제 보류 해제"),
     "system.export_taken": label("Export started", "내보내기 시작"),
-    "system.evidence_made": label("Evidence bundle made", "증거 자료 생성"),
+    "system.evidence_made": label("Evidence bundle created", "증거 자료 생성"),
     "system.session_started": label("Signed in to the console", "콘솔 로그인"),
     "system.viewed": label("Seen by an auditor", "감사인 열람"),
     "system.restored": label("Restored log accepted", "복원된 로그 승인"),
     "system.obligation_waived": label("Obligation waived", "의무 면제"),
-    "system.obligation_unwaived": label("Waiver taken back", "의무 면제 철회"),
+    "system.obligation_unwaived": label("Waiver withdrawn", "의무 면제 철회"),
     "system.action_failed": label("Action failed", "작업 실패"),
   },
   risk_tiers: {
@@ -172,7 +172,7 @@ export const LABELS = {
     missing: label("no evidence", "증거 없음"),
     stale: label("out of date", "유효기간 경과"),
     pending: label("not due yet", "기한 전"),
-    not_applicable: label("not asked for", "해당 없음"),
+    not_applicable: label("not required", "해당 없음"),
   },
   objection_states: {
     received: label("received", "접수"),
@@ -264,7 +264,7 @@ interface Typed {
   readonly linked_by: Labels<LinkedBy>;
 }
 
-/** The name that people use, or the name itself where there is none, as of an event type or a law of the operator's own. */
+/** The label, or the name itself without one, as for an operator's own event type or law. */
 export const labelOf = (kind: keyof typeof LABELS, name: unknown, language: keyof Label): string => {
   const labels: Readonly<Record<string, Label>> = LABELS[kind];
   const text = String(name ?? "");

@@ -14,11 +14,11 @@ export const CONSOLE: CommandSpec = {
   name: "console",
   summary: "Print a link that opens the console, signed in",
   description: [
-    "The link works once. It makes a key for the console, which ends after twelve hours, and needs a key with keys:manage for that. Whoever opens the link first is signed in: send it to nobody else.",
+    "The link works once. It creates a key for the console, which expires after twelve hours, and needs a key with keys:manage for that. Whoever opens the link first is signed in: send it to nobody else.",
   ],
   options: [
     option("--tenant", "name", "tenant to look at; else that of the key used"),
-    option("--scope", "scope", "what the reader may do; only reading unless told", {
+    option("--scope", "scope", "what the reader may do; read-only by default", {
       choices: SCOPES,
       isRepeatable: true,
     }),

@@ -16,7 +16,7 @@ export const DEMO: CommandSpec = {
   name: "demo",
   summary: "Run the service with three months of a made-up bank",
   description: [
-    "The history is written before the service starts, in the tenant demo of a log of its own, with times of reception in the past. No request can do that: a real log says when it received an event.",
+    "The history is written before the service starts, in the tenant demo of a log of its own, with reception times in the past. No request can do that: a real log says when it received an event.",
     "The next start continues with the same data. Remove the folder for a history that ends today. NATS_URL, DATABASE_URL and other settings of your own service do not count here.",
   ],
   options: [

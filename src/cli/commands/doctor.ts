@@ -15,7 +15,7 @@ export const DOCTOR: CommandSpec = {
   name: "doctor",
   summary: "Check settings, broker, streams, views, disk, clock and key",
   description: [
-    "Beside the service, with its settings, it checks everything. Where the address is of another machine it checks what can be seen over HTTP, and says what was not checked. It changes nothing.",
+    "Next to the service, with its settings, it checks everything. For a service on another machine it checks what can be seen over HTTP, and says what was not checked. It changes nothing.",
   ],
   options: [...SERVICE_OPTIONS, jsonOption()],
   examples: [

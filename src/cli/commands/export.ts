@@ -19,7 +19,7 @@ export const EXPORT: CommandSpec = {
   name: "export",
   summary: "Write all events that match to a file",
   description: [
-    "In the order of the log. The file gets its name when it is whole: a transfer that breaks off leaves none. That it was taken, and with which filters, is an event in Prooftrail's own log.",
+    "In the order of the log. The file gets its name when it is complete: a transfer that breaks off leaves none. The export and its filters are recorded as an event in Prooftrail's own log.",
   ],
   options: [
     option("--output", "file", "where to write; default standard output", { isFile: true }),

@@ -38,15 +38,15 @@ const rate = integerComplaint({ min: 1 });
 
 const create: CommandSpec = {
   name: "create",
-  summary: "Make an API key; it is shown once",
+  summary: "Create an API key; it is shown once",
   description: [
-    "The admin key makes keys for every tenant, and with them the tenant; any other key only for its own, with no more rights than it has itself.",
+    "The admin key creates keys for every tenant, and with them the tenant; any other key only for its own, with no more rights than it has itself.",
   ],
   options: [
     option("--tenant", "name", "tenant that the key belongs to; else that of the key used"),
     option("--name", "text", "for people: what uses the key"),
     option("--scope", "scope", "what the key may do", { choices: SCOPES, isRepeatable: true }),
-    option("--role", "role", "make a seat with this role, in place of --scope", { choices: ROLES }),
+    option("--role", "role", "create a seat with this role, in place of --scope", { choices: ROLES }),
     option("--person", "text", "whom the key is for: an e-mail address or a subject"),
     option("--covers-asset", "asset", "an auditor's seat covers only this system", { isRepeatable: true }),
     option("--covers-from", "time", "an auditor's seat covers only what came later"),
@@ -74,7 +74,7 @@ const create: CommandSpec = {
   ],
   run: async (input, context) => {
     const body = createRequest(input, context);
-    return await makeKey(input, context, { path: "/v1/keys", body, title: "The key was made." });
+    return await makeKey(input, context, { path: "/v1/keys", body, title: "The key was created." });
   },
 };
 
@@ -123,7 +123,7 @@ const makeKey = async (
       : await open(saveTo, "wx", 0o600).catch((error: unknown) => {
           throw failure(
             "unreadable_file",
-            `${saveTo} cannot be made: ${reasonOf(error)}.`,
+            `${saveTo} cannot be created: ${reasonOf(error)}.`,
             "Name a file that does not exist yet, in a folder that does and that you may write into.",
           );
         });
@@ -139,8 +139,8 @@ const makeKey = async (
     } catch (error) {
       throw failure(
         "unwritten_output",
-        `${saveTo} cannot be written: ${reasonOf(error)}. The key ${shown(id)} was made, and nobody can see its secret any more.`,
-        `Make space, make another, and revoke it: prooftrail keys revoke ${shown(id)}`,
+        `${saveTo} cannot be written: ${reasonOf(error)}. The key ${shown(id)} was created, and nobody can see its secret any more.`,
+        `Free space, create another, and revoke it: prooftrail keys revoke ${shown(id)}`,
       );
     }
     isKept = true;
@@ -215,7 +215,7 @@ const list: CommandSpec = {
     const rows = keys.map((key) => ({ ...key, state: stateText(key, context.now()) }));
     await out.write(
       rows.length === 0
-        ? "There are no keys but the one used. Make one: prooftrail keys create\n"
+        ? "There are no keys but the one used. Create one: prooftrail keys create\n"
         : tableText<JsonRecord>(context, ["id", "tenant", "name", "scopes", "state"], rows),
     );
     return EXIT.ok;
@@ -293,6 +293,6 @@ const rotate: CommandSpec = {
 
 export const KEYS: CommandGroup = {
   name: "keys",
-  summary: "API keys: make, list, revoke, replace",
+  summary: "API keys: create, list, revoke, replace",
   commands: [create, list, revoke, rotate],
 };

@@ -1,4 +1,4 @@
-/** `prooftrail restore …`: what has to be said after an older copy of the log was put back. */
+/** `prooftrail restore …`: for a log that was restored from an older copy. */
 
 import { openApi } from "../api.ts";
 import { type CommandGroup, type CommandSpec, option } from "../command.ts";
@@ -9,7 +9,7 @@ import { printAnswer } from "../output.ts";
 
 const accept: CommandSpec = {
   name: "accept",
-  summary: "Accept a log that lost its end, and go on with it",
+  summary: "Accept a log that lost its end, and continue with it",
   description: [
     "With HEADS_COPY set, a log that does not reach the signed heads there is neither signed nor written. This records forever that the rest is lost, and every later head of these logs says so. It needs the admin key.",
   ],
@@ -39,6 +39,6 @@ const accept: CommandSpec = {
 
 export const RESTORE: CommandGroup = {
   name: "restore",
-  summary: "Go on with a log that was restored from an older copy",
+  summary: "Continue with a log that was restored from an older copy",
   commands: [accept],
 };

@@ -25,7 +25,7 @@ export const SEND: CommandSpec = {
   name: "send",
   summary: "Send events from a file or a pipe",
   description: [
-    "NDJSON: one event per line. An event that is sent again under the same event_id is stored once: within ten minutes always, later with --resent. What cannot be taken now is retried; what is refused is reported with its line.",
+    "NDJSON: one event per line. An event that is sent again under the same event_id is stored once: within ten minutes always, later with --resent. What cannot be accepted now is retried; what is refused is reported with its line.",
     "With --resume an import that was stopped for any reason continues after the last confirmed batch.",
   ],
   arguments: [
@@ -35,21 +35,18 @@ export const SEND: CommandSpec = {
     option(
       "--resume",
       "file",
-      "keep in this file how far the import is, and go on from there if the file is there already",
+      "keep in this file how far the import is, and continue from there if it exists",
       { isFile: true },
     ),
     option("--rejected", "file", "add refused events to this file as NDJSON, with line and reason", {
       isFile: true,
     }),
-    toggle(
-      "--fill",
-      "make an event_id and a timestamp for events without one; not with --resume or --resent",
-    ),
+    toggle("--fill", "add an event_id and a timestamp to events without one; not with --resume or --resent"),
     toggle("--resent", "the events may have been sent before, however long ago"),
     option(
       "--retry-for",
       "time",
-      `how long to try again without progress; ${SEND_RETRY_MS_DEFAULT / 60_000}m unless told`,
+      `how long to retry without progress; ${SEND_RETRY_MS_DEFAULT / 60_000}m by default`,
       { complaint: durationComplaint },
     ),
     ...SERVICE_OPTIONS,
@@ -117,7 +114,7 @@ export const SEND: CommandSpec = {
       throw error;
     }
     progress.end();
-    const resumed = from ? ` Went on after line ${from.line}.` : "";
+    const resumed = from ? ` Continued after line ${from.line}.` : "";
     await printAnswer(context, input, { data: totals }, () => `${totalsText(totals)}.${resumed}\n`);
     return totals.rejected === 0 ? EXIT.ok : EXIT.failed;
   },
@@ -135,14 +132,14 @@ const checkUse = (input: Input): void => {
   if (input.isSet("--fill") && (input.text("--resume") !== undefined || input.isSet("--resent")))
     throw failure(
       "wrong_use",
-      "--fill goes neither with --resume nor with --resent: an event that gets another event_id each time is another event each time.",
+      "--fill goes neither with --resume nor with --resent: an event with a new event_id each time is a new event each time.",
       "Give the events an event_id and a timestamp in the file.",
     );
   const named = [input.argument("file"), input.text("--resume"), input.text("--rejected")];
   const paths = named.flatMap((path) => (path === undefined || path === "-" ? [] : resolve(path)));
   const twice = paths.find((path, index) => paths.indexOf(path) < index);
   if (twice !== undefined)
-    throw failure("wrong_use", `${twice} is named twice.`, "Name a file of its own for each.");
+    throw failure("wrong_use", `${twice} is named twice.`, "Name a different file for each.");
 };
 
 const resumePointOf = async (path: string, { address }: Api): Promise<ResumePoint | undefined> => {
@@ -150,7 +147,7 @@ const resumePointOf = async (path: string, { address }: Api): Promise<ResumePoin
   if (point && point.url !== address.url)
     throw failure(
       "another_input",
-      `${path} is of an import to ${point.url}, and this one goes to ${address.url}.`,
+      `${path} belongs to an import to ${point.url}, but this goes to ${address.url}.`,
       "Name another file with --resume, or the same --url.",
     );
   return point;
@@ -194,7 +191,7 @@ const warnerFor = (input: Input, { err }: Context) => {
     await err.write(
       input.isSet("--json")
         ? `${JSON.stringify({ line, path, code, message })}\n`
-        : `line ${line}: ${printable(path)}: ${printable(message)} (told once)\n`,
+        : `line ${line}: ${printable(path)}: ${printable(message)} (shown once)\n`,
     );
   };
 };

@@ -26,7 +26,7 @@ export const VERIFY: CommandSpec = {
       "verifier keys (GET /v1/log/key) from a source that you trust; without it the keys in the bundle are used, which proves less",
       { isFile: true },
     ),
-    option("--tenant", "name", "whose bundle it must be"),
+    option("--tenant", "name", "which the bundle must be about"),
     option("--checkpoint", "file", "a checkpoint of the same log that you hold", { isFile: true }),
     option(
       "--consistency",

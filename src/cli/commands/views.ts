@@ -12,7 +12,7 @@ import { progressFor } from "../progress.ts";
 import { createTable } from "../table.ts";
 
 const SETTINGS_NOTE =
-  "Runs where the service runs, as its user and with its settings (DATA_DIR, NATS_URL, DATABASE_URL …). The service may run or not.";
+  "Runs where the service runs, as its user and with its settings (DATA_DIR, NATS_URL, DATABASE_URL …). The service may be running.";
 
 const VIEW: ArgumentSpec = { name: "view", description: "name of the view, as views status shows it" };
 const ANY_VIEW: ArgumentSpec = { name: "view", description: "one view; else every one", isOptional: true };
@@ -50,8 +50,8 @@ const withCare =
 
 const DOCTOR = "prooftrail doctor says more.";
 const ADVICE = {
-  broker_unreachable: `Check NATS_URL and DATA_DIR, and ask again; ${DOCTOR}`,
-  database_unreachable: `Check DATABASE_URL, and that PostgreSQL runs, and ask again; ${DOCTOR}`,
+  broker_unreachable: `Check NATS_URL and DATA_DIR, and try again; ${DOCTOR}`,
+  database_unreachable: `Check DATABASE_URL, and that PostgreSQL runs, and try again; ${DOCTOR}`,
   wrong_use:
     "Run it as the user of the service, in its folder or with its settings (DATA_DIR, DATABASE_URL, NATS_URL).",
   failed: undefined,
@@ -61,7 +61,7 @@ const settings = async ({ environment }: Context): Promise<Config> => {
   const { readConfig } = await import("../../service/config.ts");
   const read = readConfig(environment);
   if (read.kind === "valid") return read.config;
-  throw failure("wrong_use", `Settings that are not understood:\n${read.errors.join("\n")}`);
+  throw failure("wrong_use", `Invalid settings:\n${read.errors.join("\n")}`);
 };
 
 const chosen = ({ names }: ViewCare, input: Input): readonly string[] => {
@@ -101,7 +101,7 @@ const status: CommandSpec = {
 
 const rebuild: CommandSpec = {
   name: "rebuild",
-  summary: "Make a view again from the log, beside the live one, and swap them",
+  summary: "Rebuild a view from the log, beside the live one, and swap them",
   description: [SETTINGS_NOTE],
   arguments: [VIEW],
   options: [jsonOption(), QUIET_OPTION],
@@ -115,12 +115,12 @@ const rebuild: CommandSpec = {
     );
     if (rebuilt.kind === "given_up") {
       if (signal.aborted) throw new Interrupted();
-      throw failure("failed", `This left the view ${name} as it was: ${rebuilt.reason}.`);
+      throw failure("failed", `The view ${name} is unchanged: ${rebuilt.reason}.`);
     }
     const { position, deadLetters } = rebuilt;
     return {
       data: { view: name, position, dead_letters: deadLetters.length },
-      text: `${name} was rebuilt up to ${position}, with ${deadLetters.length} dead letters, and took its place.\n`,
+      text: `${name} was rebuilt up to ${position}, with ${deadLetters.length} dead letters, and swapped in.\n`,
     };
   }),
 };
@@ -164,7 +164,7 @@ const checkedText = ({ out }: Context, view: string, checked: CheckedView): stri
 
 const letterList: CommandSpec = {
   name: "list",
-  summary: "Records that a view could not take, with the reason",
+  summary: "Records that a view could not process, with the reason",
   description: [SETTINGS_NOTE],
   arguments: [ANY_VIEW],
   options: [jsonOption("NDJSON: one dead letter per line; errors as one JSON document")],
@@ -186,7 +186,7 @@ const letterList: CommandSpec = {
 
 const replay: CommandSpec = {
   name: "replay",
-  summary: "Take the records of a view's dead letters once more",
+  summary: "Process the records of a view's dead letters again",
   description: [SETTINGS_NOTE],
   arguments: [VIEW],
   options: [
@@ -227,7 +227,7 @@ export const VIEWS: CommandGroup = {
     verify,
     {
       name: "dead-letter",
-      summary: "Records that a view could not take",
+      summary: "Records that a view could not process",
       commands: [letterList, replay],
     },
   ],

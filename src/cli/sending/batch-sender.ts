@@ -85,7 +85,7 @@ export const sendBatch = async (
 
 const NOT_TAKEN = failure(
   "unreachable",
-  "The service did not take some of the events, and said that trying again can help.",
+  "The service did not accept some of the events, and said that a retry can help.",
 );
 
 const gaveUp = ({ document }: Failure, triedMs: number, waitMs: number): Failure =>

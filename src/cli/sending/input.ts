@@ -110,7 +110,7 @@ export async function* readBatches(chunks: AsyncIterable<Uint8Array>, from?: Pla
     if (entries.length > 0) yield { entries, line, bytes, sha256: digest() };
   }
   if (from && line < from.line)
-    throw anotherInput(`The resume point is behind line ${from.line}, and the input ends before it.`);
+    throw anotherInput(`The resume point is after line ${from.line}, but the input ends before it.`);
 }
 
 const anotherInput = (detail: string) =>
@@ -156,7 +156,7 @@ const entryOf = (bytes: Line, line: number): Entry | undefined => {
   try {
     text = utf8.decode(bytes);
   } catch {
-    return broken("invalid_utf8", "The line holds bytes that are no UTF-8 text.");
+    return broken("invalid_utf8", "The line is not valid UTF-8.");
   }
   // A byte order mark belongs to the file and not to its first event.
   if (line === 1) text = text.replace(/^\ufeff/, "");
@@ -166,7 +166,7 @@ const entryOf = (bytes: Line, line: number): Entry | undefined => {
   const filter = text.trimStart().startsWith("[") ? ".[]" : ".";
   return broken(
     "invalid_json",
-    `The line is not one JSON value: one event stands on one line. Of other JSON make lines: jq -c ${filter}`,
+    `The line is not one JSON value: put one event per line. Convert other JSON to lines: jq -c ${filter}`,
   );
 };
 

@@ -165,7 +165,7 @@ const unpackedFiles = (
       besides: [],
       chunks: async function* (name) {
         const file = own.find((each) => each.name === name);
-        if (file === undefined) throw new DamagedFileError("it is not there");
+        if (file === undefined) throw new DamagedFileError("it is missing");
         for (let at = 0; at < file.size; at += CHUNK_BYTES)
           yield await file.read(at, Math.min(file.size, at + CHUNK_BYTES));
       },

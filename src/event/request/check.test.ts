@@ -4,7 +4,7 @@ import { createRequestCheck } from "./check.ts";
 
 test("a pattern without a description stops the program at its start, however deep it is", () => {
   const silent = Type.Object({ list: Type.Array(Type.Object({ name: Type.String({ pattern: "^a$" }) })) });
-  expect(() => createRequestCheck(silent)).toThrow("nobody can put into words");
+  expect(() => createRequestCheck(silent)).toThrow("without an expectation text");
 });
 
 test("a valid request is returned as it is, and at most fifty places of an invalid one are named", () => {

@@ -26,7 +26,7 @@ export const expectationOf = (schema: TSchema): string => {
     case "object":
       return object(schema);
   }
-  throw new Error(`a schema that nobody can put into words: ${JSON.stringify(schema)}`);
+  throw new Error(`a schema without an expectation text: ${JSON.stringify(schema)}`);
 };
 
 /** The values of a union of texts; none if it is something else. */

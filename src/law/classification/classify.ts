@@ -63,7 +63,7 @@ export const classify = (request: ClassificationRequest): Classification => {
 const isOf = (jurisdictions: readonly Jurisdiction[], jurisdiction: Jurisdiction): boolean =>
   jurisdictions.includes(jurisdiction);
 
-/** A prohibited system has no further duty than to be ended. */
+/** The only duty for a prohibited system is to end it. */
 const strictest = (matches: readonly Match[]): readonly Match[] => {
   const prohibitions = matches.filter(({ rule }) => rule.tier === "prohibited");
   return prohibitions.length > 0 ? prohibitions : matches;
@@ -87,7 +87,7 @@ const actionOf = ({
   clause,
 });
 
-/** Nothing where no law that was asked for says anything of the duty. */
+/** Nothing where no requested law says anything of the duty. */
 const obligationOf = (
   code: ObligationCode,
   matches: readonly Match[],

@@ -21,10 +21,10 @@ const flag = (description: string) => Type.Boolean({ description });
  * so both are accepted.
  */
 export const UNREAD_MEMBERS = {
-  name: Type.Optional(Type.String({ description: "What you call the system. No rule looks at it." })),
+  name: Type.Optional(Type.String({ description: "What you call the system. No rule uses it." })),
   additional_context: Type.Optional(
     Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
-      description: "What else a person should know about it. No rule looks at it.",
+      description: "What else a person should know about it. No rule uses it.",
       "x-expects": "a text or an object",
     }),
   ),
@@ -93,7 +93,7 @@ export const Classification = Type.Object({
       event_types: Type.Array(Type.String(), { description: "Events that are evidence of it." }),
       cadence: Type.String(),
       deadline: Type.Union([Type.String(), Type.Null()]),
-      clause: Type.String({ description: "Of the laws by whose rules it has to be done." }),
+      clause: Type.String({ description: "Of the laws whose rules require it." }),
       force: oneOf(["must", "should"], { description: "should: the law asks for an effort." }),
     }),
   ),

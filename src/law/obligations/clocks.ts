@@ -122,7 +122,7 @@ const receivedStarts = (objection: Opening, { answers, named, results }: BesideO
   // First the decision is reconsidered, then the person is answered.
   const refused = (): Start => {
     const redone = answers.redone(received.at);
-    // What the person was promised before was kept with that, whatever is resolved once more. Who was denied before has not been told.
+    // A promise made before was kept with that, whatever is resolved again. A denial before has not been communicated.
     const metBefore = later(
       redone,
       resolutions.find((fact) => !isDenied(fact)),

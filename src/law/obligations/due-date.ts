@@ -78,7 +78,7 @@ const dueOf = (parts: {
     if (stoppedAt !== undefined && fact.at > stoppedAt) break;
     const asked = extensionDays(fact);
     if (!(asked > 0) || fact.says.reason === undefined) continue;
-    // An announcement after the limit has run out extends nothing.
+    // An extension announced after the limit extends nothing.
     if (!isInTime(fact.at, dueAt)) continue;
     if (knownWithinMs !== undefined && isRecordedAfter(fact, dueAt, knownWithinMs)) continue;
     // Months are counted from the start, as the limit itself is. An extension in another unit than the limit begins where the limit ends.

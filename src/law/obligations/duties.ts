@@ -66,15 +66,15 @@ export interface UncountedDuty {
 
 const POLICY_DISCLOSURE = {
   duty: "policy_disclosure",
-  why: "Events of type transparency.policy_disclosed tell that a policy was disclosed. No event tells which systems need one, or which of their versions it stands for.",
+  why: "transparency.policy_disclosed events record that a policy was disclosed. No event says which systems need one, or which of their versions it covers.",
 };
 const IMPACT_ASSESSMENT = {
   duty: "impact_assessment",
-  why: "The register of assessments has those that were made. No event tells which systems need one, or which changes of them are substantial.",
+  why: "The register of assessments has those that were made. No event says which systems need one, or which of their changes are substantial.",
 };
 const RISK_REVIEW = {
   duty: "risk_review",
-  why: "The register of risk changes has each change of a classification. A review that changes nothing leaves no event, and none tells when one was due.",
+  why: "The register of risk changes has each change of a classification. A review that changes nothing leaves no event, and none says when one was due.",
 };
 
 /**
@@ -86,13 +86,13 @@ export const CANNOT_SHOW: readonly UncountedDuty[] = [
     law: "nyc_ll144",
     duty: "information_request",
     clause: "NYC Administrative Code § 20-871(b)(3) (Local Law 144): within 30 days of a written request",
-    why: "No type of event tells of a written request for the data that is collected, its source and its retention, or of the answer.",
+    why: "No event type covers a written request for the data that is collected, its source and its retention, or the answer.",
   },
   {
     law: "ai_basic_law_kr",
     duty: "high_impact_confirmation",
     clause: "AI Basic Act Enforcement Decree art. 25(3), (4)",
-    why: "No type of event tells of a request to the Ministry of Science and ICT to confirm whether a system is high-impact, or of its reply.",
+    why: "No event type covers a request to the Ministry of Science and ICT to confirm whether a system is high-impact, or its reply.",
   },
   {
     ...POLICY_DISCLOSURE,

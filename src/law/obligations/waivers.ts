@@ -1,5 +1,5 @@
 /**
- * Waivers: somebody says why an obligation will not be met, or takes that back. They are administrative events, so the log keeps who said it and when. Pure.
+ * Waivers: a stated reason why an obligation will not be met, or its withdrawal. They are administrative events, so the log keeps who and when. Pure.
  */
 import type { Fact } from "../cases/fact.ts";
 
@@ -26,7 +26,7 @@ export const isWaiver = ({ type }: Pick<Fact, "type">): boolean =>
 const NO_WAIVERS: ReadonlyMap<string, Waiver> = new Map();
 
 /**
- * The waivers that stand, by the id of the obligation. The order is that of the log, which no clock changes: the first one stands until it is taken back. An
+ * The waivers that stand, by the id of the obligation. The order is that of the log, which no clock changes: the first one stands until it is withdrawn. An
  * obligation has another id once an earlier event starts it, so a waiver also finds it by the event that started it before.
  */
 export const waiversIn = (

@@ -66,7 +66,7 @@ export const loadCredentials = async (path: string): Promise<BrokerCredentials> 
     .catch((error: unknown) => {
       const detail = error instanceof Error ? error.message : String(error);
       throw new BrokerRefusedError(
-        `${path} cannot be read: ${detail}. Have it belong to the user that runs the service.`,
+        `${path} cannot be read: ${detail}. The user that runs the service must own it.`,
       );
     });
   const passwordOf = (user: BrokerUser): string => {
@@ -75,7 +75,7 @@ export const loadCredentials = async (path: string): Promise<BrokerCredentials> 
     const kept = new RegExp(`"${user}": ?"([\\w-]+)"`).exec(text)?.[1];
     if (kept !== undefined) return kept;
     throw new BrokerRefusedError(
-      `${path} has no password for ${user}. Remove the file: new ones are made, and consumer.url changes with them.`,
+      `${path} has no password for ${user}. Remove the file: new ones are created, and consumer.url changes with them.`,
     );
   };
   const credentials: BrokerCredentials = {

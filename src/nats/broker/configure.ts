@@ -50,7 +50,7 @@ listen: ${quote(`127.0.0.1:${port ?? -1}`)}
 server_name: "prooftrail"
 max_payload: ${PAYLOAD_BYTES_MAX}
 max_pending: ${PENDING_BYTES_MAX}
-# Else who publishes is slowed down to the slowest of who listens.
+# Otherwise publishers are slowed down to the slowest subscriber.
 no_fast_producer_stall: true
 pid_file: ${quote(files.pid)}
 ports_file_dir: ${quote(files.run)}

@@ -62,7 +62,7 @@ export const findBroker = async (options: FindOptions): Promise<FoundBroker> => 
       logger.info("nats-server is in the cache", { detail: found.binary });
       return found;
     }
-    logger.warn("getting nats-server did not work", { detail: tried.at(-1) ?? "" });
+    logger.warn("could not get nats-server", { detail: tried.at(-1) ?? "" });
   }
   const lines = tried.map((line) => `  - ${line}`).join("\n");
   throw new BrokerRefusedError(
@@ -79,7 +79,7 @@ const checkExplicit = async (binary: string): Promise<FoundBroker> => {
   const found = await inspect(binary).catch((error: Error) => error.message);
   if (typeof found === "object") return found;
   throw new BrokerRefusedError(
-    `NATS_SERVER_BIN names ${binary}, which cannot be used: ${found ?? "there is no such program"}.\n${remedies(`leave NATS_SERVER_BIN out: then a nats-server ${FLOOR} or newer is looked for on PATH, or fetched`)}`,
+    `NATS_SERVER_BIN names ${binary}, which cannot be used: ${found ?? "there is no such program"}.\n${remedies(`leave out NATS_SERVER_BIN to use a nats-server ${FLOOR} or newer on PATH, or download one`)}`,
   );
 };
 
@@ -109,7 +109,7 @@ const inspect = async (binary: string): Promise<FoundBroker | undefined> => {
   );
   if (said === undefined) return undefined;
   const version = brokerVersionIn(said);
-  if (version === undefined) throw new Error("it does not tell its version with --version");
+  if (version === undefined) throw new Error("it does not print its version for --version");
   if (!isSupportedBrokerVersion(version)) throw new Error(`it is version ${version}, older than ${FLOOR}`);
   return { binary, version };
 };

@@ -39,7 +39,7 @@ interface ServerAddress {
 export interface RunningServer extends ServerAddress {
   readonly ended: Promise<string>;
   readonly stageInMemory: Staging["link"];
-  /** Marks the server as one whose writes at its end would be wrong: from now on it is killed, whoever ends it. */
+  /** Marks the server as one that would write wrong data on a clean stop: from now on it is killed. */
   distrust(): void;
   /** Asks it to end, and kills it when it does not. Resolves when it has ended. */
   end(): Promise<void>;
@@ -67,8 +67,8 @@ export const launch = async (options: LaunchOptions): Promise<RunningServer | st
 
 /**
  * The shell between us and nats-server, which ends the broker when we end, even by `kill -9`: the kernel then closes the pipe that is its standard
- * input. It asks the broker to stop, and kills it after 5 seconds. A broker that has failed to write is killed at once: ended in order, nats-server
- * 2.15.1 can write down a sequence that it never stored, and the log would have a hole (measured). We report a failure with a line on the pipe, and
+ * input. It asks the broker to stop, and kills it after 5 seconds. A broker that has failed to write is killed at once: on a clean stop, nats-server
+ * 2.15.1 can record a sequence that it never stored, and the log would have a hole (measured). We report a failure with a line on the pipe, and
  * as we may die before that, the failures in the server's log are compared with the number at the start. Arguments: the path of the server's log,
  * then the server and its arguments.
  */
@@ -163,7 +163,7 @@ const waitUntilReady = async (
       await staging.link();
       return server;
     }
-    if (end !== undefined) return `nats-server ended before it was ready (${end})`;
+    if (end !== undefined) return `nats-server exited before it was ready (${end})`;
     if (signal.aborted) return "stopped while it was starting";
     const nowMs = performance.now();
     if (nowMs - startedMs > readyMsMax) return `nats-server was not ready after ${readyMsMax / 1000} s`;
@@ -201,7 +201,7 @@ const logTail = async (files: BrokerFiles): Promise<string> => {
   const run = said.slice(said.lastIndexOf("\n", said.lastIndexOf(FIRST_LINE)) + 1);
   const tail = run.split("\n").slice(-LOG_TAIL_LINES).join("\n");
   if (tail === "") return "";
-  const advice = `\nHave all of ${files.directory} belong to the user that runs the service.`;
+  const advice = `\nThe user that runs the service must own all of ${files.directory}.`;
   return `; the end of its log, ${path}:\n${tail}${REFUSED_FILE.test(tail) ? advice : ""}`;
 };
 
@@ -209,7 +209,7 @@ const logTail = async (files: BrokerFiles): Promise<string> => {
 export const endLeftover = async (files: BrokerFiles, logger: Logger): Promise<void> => {
   const pid = await readBrokerPid(files);
   if (pid === undefined || !(await isOurBroker(pid, files))) return;
-  logger.warn("a broker of an earlier run is still there: waiting for it to end", { pid });
+  logger.warn("a broker of an earlier run is still running: waiting for it to exit", { pid });
   if (await hasEnded(pid, files, OWN_END_MS_MAX)) return;
   logger.warn("the earlier broker is still running: killing it", { pid });
   kill(pid);

@@ -54,7 +54,7 @@ export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promis
     if (!isFull && (await areFolders(targets))) return;
     if (!(await removeLinks()).includes(true)) return;
     const detail = isFull ? `others have filled ${MEMORY_FOLDER}` : `somebody has removed ${folder}`;
-    logger.warn("batches are staged on disk until the broker is started again", { detail });
+    logger.warn("batches are staged on disk until the broker restarts", { detail });
   };
   const timer = setInterval(() => void watch(), WATCH_MS);
   return {

@@ -41,7 +41,7 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions) 
   await using undo = new AsyncDisposableStack();
   undo.defer(lockInstance(files.directory));
   if (!(await diskTakesBytes(files)))
-    throw new BrokerRefusedError(`The disk of ${files.directory} takes no more bytes. ${WHY_SPACE}`);
+    throw new BrokerRefusedError(`The disk of ${files.directory} accepts no more data. ${WHY_SPACE}`);
   const credentials = await loadCredentials(files.credentials);
   await endLeftover(files, logger);
   const stopping = new AbortController();
@@ -72,7 +72,7 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions) 
     untilReady: supervised.untilReady,
     /** Restarts a server with a stream that could not write, unless the disk takes no bytes. Resolves when the restart has begun. */
     revive: supervised.revive,
-    /** A stream may have failed to write: from now on the server is not ended in order (SHIM in server-process.ts). */
+    /** A stream may have failed to write: from now on the server is not stopped cleanly (SHIM in server-process.ts). */
     distrust: supervised.distrust,
     /** Resolves when the server has ended and another process may use the directory. */
     stop,
@@ -104,8 +104,8 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
       await server.end();
       if (signal.aborted) return;
       if (endedBecause === undefined)
-        logger.error("the broker ended by itself and is started again", { pid: server.pid, detail: how });
-      else logger.warn("the broker is started again", { pid: server.pid, detail: endedBecause });
+        logger.error("the broker exited on its own; restarting it", { pid: server.pid, detail: how });
+      else logger.warn("restarting the broker", { pid: server.pid, detail: endedBecause });
       endedBecause = undefined;
       if (performance.now() - startedMs > STEADY_MS_MIN) delayMs = RESTART_DELAY_MS_MIN;
       const next = await restart(options, delayMs);
@@ -140,15 +140,15 @@ const restart = async (options: LaunchOptions, firstDelayMs: number) => {
     try {
       await endLeftover(files, logger);
       if (!(await diskTakesBytes(files))) {
-        logger.error("the broker is not started again on a full disk", { detail: WHY_SPACE });
+        logger.error("not restarting the broker on a full disk", { detail: WHY_SPACE });
         continue;
       }
       const server = await launch(options);
       if (typeof server !== "string") return { server, delayMs };
-      if (!signal.aborted) logger.error("the broker did not start again", { detail: server });
+      if (!signal.aborted) logger.error("the broker did not restart", { detail: server });
     } catch (error) {
       // A full or failing disk. It may recover; clients get 503 meanwhile.
-      logger.error("the broker could not be started again", { detail: String(error) });
+      logger.error("the broker could not be restarted", { detail: String(error) });
     }
   }
 };

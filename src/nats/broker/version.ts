@@ -1,4 +1,4 @@
-/** That is downloaded, that the image and compose.yaml have, and that the tests and every measurement ran on. */
+/** The version that is downloaded, is in the image and compose.yaml, and ran all tests and measurements. */
 export const BROKER_VERSION = "2.15.1";
 
 /** SHA-256 of its official release archives, by platform, as a public container build carries them. */

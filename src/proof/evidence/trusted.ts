@@ -1,4 +1,4 @@
-/** What an auditor trusts: keys, and a checkpoint that was kept. */
+/** What an auditor trusts: keys, and a checkpoint kept earlier. */
 import { decodeHashes, encodeBase64 } from "../base64.ts";
 import { type Hash, sameHash, verifyConsistency } from "../rfc6962.ts";
 import { parseVerifierKey, type Verifier } from "../signed-note.ts";
@@ -12,13 +12,13 @@ export const readTrustedKeys = (text: string): readonly Verifier[] => {
   const verifiers = lines.flatMap((line) => parseVerifierKey(line.trim()) ?? []);
   if (verifiers.length < lines.length)
     return undecided("A line of the trusted keys is not an Ed25519 verifier key.");
-  return lines.length === 0 ? undecided("There is no key in the file of trusted keys.") : verifiers;
+  return lines.length === 0 ? undecided("The file of trusted keys holds no key.") : verifiers;
 };
 
 const FAILURES: Readonly<Record<CheckpointFailure, readonly [FindingCode, string]>> = {
   malformed: ["checkpoint_malformed", "it is not a signed tree head"],
-  wrong_origin: ["checkpoint_malformed", "it is the tree head of another log than the manifest names"],
-  unknown_key: ["unknown_key", "it is signed by none of the trusted keys"],
+  wrong_origin: ["checkpoint_malformed", "it is a tree head of another log than the manifest names"],
+  unknown_key: ["unknown_key", "no trusted key signed it"],
   bad_signature: ["bad_signature", "its signature is wrong: it was altered"],
 };
 
@@ -33,7 +33,7 @@ export const failCheckpoint = (reason: CheckpointFailure): never =>
 
 /** Of a record whose leaf does not lead to the root. */
 export const NOT_IN_LOG =
-  "the log that the checkpoint covers does not hold it at this place: the record, its place or its proof was altered";
+  "it is not at this place in the log that the checkpoint covers: the record, its place or its proof was altered";
 
 /** Compares the checkpoint in a bundle with one that the auditor has kept: nothing that the older one covers may differ in the newer. */
 export const compareWithHeld = (
@@ -44,26 +44,26 @@ export const compareWithHeld = (
 ): EvidenceFacts["heldCheckpoint"] => {
   if (given.checkpoint === undefined) {
     if (given.consistency === undefined) return "none";
-    return undecided("A consistency proof is for a checkpoint: give that as well.");
+    return undecided("A consistency proof needs a checkpoint: give that as well.");
   }
   const opened = openCheckpoint(given.checkpoint, { origin: bundle.origin, verifiers });
   if (opened.kind === "failed")
     return undecided(
-      `The checkpoint that was given is none of ${bundle.origin} by a trusted key (${opened.reason}).`,
+      `The given checkpoint is not one of ${bundle.origin} by a trusted key (${opened.reason}).`,
     );
   const held = opened.checkpoint;
   if (held.size === bundle.size)
     return sameHash(held.root, bundle.root)
       ? "same"
-      : contradict(`Both have ${held.size} leaves, and other roots: the log was split or rewritten`);
+      : contradict(`Both have ${held.size} leaves but other roots: the log was forked or rewritten`);
   const [older, newer] = held.size < bundle.size ? [held, bundle] : [bundle, held];
   const [from, to] = [older.size, newer.size];
   const ask = `GET /v1/log/consistency?from=${from}&to=${to}`;
   if (given.consistency === undefined)
     return undecided(
-      `The checkpoint that was given has ${held.size} leaves, the bundle's ${bundle.size}: to compare them give the answer of ${ask} as well, with --consistency.`,
+      `The given checkpoint has ${held.size} leaves, the bundle's ${bundle.size}: to compare them, give the answer of ${ask} with --consistency.`,
     );
-  // The roots in this body are ignored: those of the checkpoints count.
+  // The roots in this body are ignored in favour of the checkpoints'.
   const said = dataIn(given.consistency);
   const proof =
     (said.from === from && said.to === to && hashesIn(said.proof)) ||

@@ -151,7 +151,7 @@ describe("a receipt without a proof", () => {
       detail: expect.stringMatching(/^The receipt is of this event, byte for byte\..*\?sequence=7/),
     });
     expect(said({ event: undefined })).toMatchObject({ kind: "undecided" });
-    expect(said({ tenant: undefined })).toMatchObject({ detail: expect.stringContaining("whose event") });
+    expect(said({ tenant: undefined })).toMatchObject({ detail: expect.stringContaining("Name its tenant") });
     expect(said({ receipt: "[]" })).toMatchObject({ kind: "undecided" });
     expect(said({ receipt: receipt({ duplicate: true, leaf_hash: OTHER_HASH }) })).toMatchObject({
       detail: expect.stringContaining("sent again"),

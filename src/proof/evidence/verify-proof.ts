@@ -1,6 +1,6 @@
 /**
- * Checks the proof of one event, as `GET /v1/events/{id}/proof` gives it (JSON or C2SP tlog-proof), and the receipt that the answer to the event
- * was. Neither contains the key of the log: without a key that the reader trusts, only what is wrong can be said.
+ * Checks the proof of one event, as `GET /v1/events/{id}/proof` gives it (JSON or C2SP tlog-proof), and the event's receipt, its 202 answer. Neither
+ * contains the log's key: without a trusted key, a check can only find faults.
  */
 import { decodeRecord, encodeRecord } from "../../log/record.ts";
 import { encodeBase64 } from "../base64.ts";
@@ -20,7 +20,7 @@ export interface ProofQuestion {
   readonly keys?: string | undefined;
   /** The tenant in whose log the record must be. */
   readonly tenant?: string | undefined;
-  /** The answer 202 to the event, or to a batch with `?receipts=true`. */
+  /** The 202 answer to the event, or to a batch with `?receipts=true`. */
   readonly receipt?: string | undefined;
   readonly event?: string | undefined;
 }
@@ -50,7 +50,7 @@ export const verifyProof = (question: ProofQuestion): ProofVerdict => {
   }
 };
 
-/** A receipt without a proof is never valid: it can be of another event, but what the log holds it cannot say. Never throws. */
+/** A receipt without a proof is never valid: it cannot show what the log holds. Never throws. */
 export const verifyReceipt = (question: Omit<ProofQuestion, "proof" | "keys">): ProofVerdict => {
   try {
     return undecided(comparedToEvent(question));
@@ -77,14 +77,14 @@ const factsOf = (question: ProofQuestion): ProofFacts => {
     fail("not_in_log", NOT_IN_LOG, place);
   const { tenant = record.tenant, keys, event, receipt } = question;
   if (record.tenant !== tenant || !origin.endsWith(`/${tenant}`))
-    fail("other_tenant", `it is a record of the tenant ${record.tenant} in the log ${origin}`, place);
+    fail("other_tenant", `it is a record of tenant ${record.tenant} in the log ${origin}`, place);
   if (event !== undefined && event.trim() !== eventText)
-    fail("event_differs", "its event is not the one that was given, byte for byte", place);
+    fail("event_differs", "its event is not byte for byte the given one", place);
   if (receipt !== undefined)
     compareWithReceipt(receipt, { ...place, leafHash: leafText, receivedAt, sequence });
   if (keys === undefined)
     undecided(
-      `The record is in the tree of ${size} records that the checkpoint names. Whether the log ${origin} signed that checkpoint, its key says: give the answer of GET /v1/log/key.`,
+      `The record is in the tree of ${size} records that the checkpoint names. To check that the log ${origin} signed it, give the answer of GET /v1/log/key.`,
     );
   const trusted = readTrustedKeys(keys ?? "").filter(({ name }) => name === origin);
   return {
@@ -135,7 +135,7 @@ interface Receipt {
   readonly duplicate: unknown;
 }
 
-/** Of an answer 202: that of one event, or those of a batch. */
+/** In a 202 answer: that of one event, or those of a batch. */
 const receiptsIn = (text: string): readonly Receipt[] => {
   const data = dataIn(text);
   return (Array.isArray(data.receipts) ? data.receipts.map(Object) : [data]).filter(isReceipt);
@@ -147,7 +147,7 @@ const isReceipt = (value: Partial<Receipt>): value is Receipt =>
 
 const receiptOf = (text: string, eventId: string): Receipt =>
   receiptsIn(text).find((receipt) => receipt.event_id === eventId) ??
-  undecided(`There is no receipt of the event ${eventId} in what was given.`);
+  undecided(`The input holds no receipt of the event ${eventId}.`);
 
 const compareWithReceipt = (
   text: string,
@@ -160,13 +160,12 @@ const compareWithReceipt = (
   const isOther = sequence === undefined ? receipt.received_at !== receivedAt : receipt.sequence !== sequence;
   if (isOther) undecided(`The proof is of another record of this event. ${proofOf(receipt)}`);
   const place = { leafIndex, eventId };
-  fail("receipt_differs", "the log holds another record than the one that was acknowledged", place);
+  fail("receipt_differs", "the log holds another record than was acknowledged", place);
 };
 
 const proofOf = ({ event_id, sequence }: Receipt): string =>
-  `Whether the log holds the record of this receipt, the answer of GET /v1/events/${event_id}/proof?sequence=${sequence} says: give that as well.`;
+  `To check that the log holds this receipt's record, give the answer of GET /v1/events/${event_id}/proof?sequence=${sequence} as well.`;
 
-/** What can be said. */
 const comparedToEvent = ({
   receipt: text = "",
   event,
@@ -174,7 +173,7 @@ const comparedToEvent = ({
 }: Omit<ProofQuestion, "proof" | "keys">): string => {
   if (event === undefined) {
     const [receipt, ...others] = receiptsIn(text);
-    if (receipt === undefined) return "It is no receipt: the answer 202 to an event has a leaf_hash.";
+    if (receipt === undefined) return "It is not a receipt: a receipt (202) has a leaf_hash.";
     return others.length === 0
       ? proofOf(receipt)
       : "Give the event or the proof of one of these receipts as well.";
@@ -185,13 +184,13 @@ const comparedToEvent = ({
   if (tenant === undefined || typeof requestId !== "string" || receipt.duplicate === true) {
     const missing =
       tenant === undefined
-        ? "Say whose event it is."
+        ? "Name its tenant."
         : "The answer to an event that was sent again has another request id.";
     return `The event cannot be compared with its receipt. ${missing} ${proofOf(receipt)}`;
   }
   const record = encodeRecord({ tenant, receivedAt: receipt.received_at, requestId, eventText });
   if (encodeBase64(leafHash(new TextEncoder().encode(record))) !== receipt.leaf_hash)
-    fail("receipt_differs", `it is not the receipt of this event of the tenant ${tenant}, byte for byte`, {
+    fail("receipt_differs", `it is not the receipt of exactly this event of tenant ${tenant}`, {
       eventId: receipt.event_id,
     });
   return `The receipt is of this event, byte for byte. ${proofOf(receipt)}`;

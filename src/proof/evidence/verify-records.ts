@@ -1,6 +1,6 @@
 /**
  * Checks that every record of a bundle is in its place, in the log, and the same in `events.ndjson`. Both files are read in parallel, line by line,
- * so that a problem is reported with the first record that it affects.
+ * so that a problem is reported with the first affected record.
  */
 import { decodeRecord, isWithinPeriod, type LogRecord } from "../../log/record.ts";
 import { leafHash, verifyInclusion } from "../rfc6962.ts";
@@ -59,11 +59,11 @@ export const verifyRecords = async (walk: Walk): Promise<CountedRecords> => {
     const { value: surplus } = await events.next();
     if (surplus !== undefined) failSurplus(surplus, read + 1);
   } finally {
-    // Without `using`, which WebKit does not know.
+    // Without `using`, which WebKit lacks.
     await events.return(undefined);
   }
   if (manifest.complete_range && records < checkpoint.size)
-    fail("missing_record", `leaf ${records} must stand here, and the file ends`, {
+    fail("missing_record", `leaf ${records} is missing: the file ends here`, {
       ...{ file: RECORDS, line: records + 1, leafIndex: records },
     });
   return { records, withheld, first: places.first(), last: places.last(), notes: clocks.notes };
@@ -72,7 +72,7 @@ export const verifyRecords = async (walk: Walk): Promise<CountedRecords> => {
 /** Longer than the longest possible line: a record of 260 KiB in base64, and the hashes of the deepest tree. */
 const LINE_CHARACTERS_MAX = 1024 * 1024;
 
-/** Every line ends with a line break, including the last one. What is no UTF-8 is neither a record nor its event: it becomes U+FFFD here. */
+/** Every line ends with a line break, including the last one. What is not UTF-8 becomes U+FFFD, and so neither a record nor its event. */
 async function* linesIn(
   file: string,
   chunks: AsyncIterable<Uint8Array>,
@@ -81,7 +81,7 @@ async function* linesIn(
   let line = 1;
   const broken = (code: FindingCode, detail: string): never => {
     const whole = last();
-    const behind = whole === undefined ? "" : `; leaf ${whole.leaf_index} is the last that was right`;
+    const behind = whole === undefined ? "" : `; leaf ${whole.leaf_index} is the last intact one`;
     return fail(code, detail + behind, { file, line });
   };
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -100,7 +100,7 @@ async function* linesIn(
     if (error instanceof DamagedFileError) broken("damaged_file", error.message);
     throw error;
   }
-  if (rest + decoder.decode() !== "") broken("record_malformed", "the last line does not end");
+  if (rest + decoder.decode() !== "") broken("record_malformed", "the last line is cut off");
   return undefined;
 }
 
@@ -119,11 +119,11 @@ const createPlaces = ({ complete_range }: Manifest) => {
     take: ({ leafIndex, sequence }: RecordLine, place: Place): void => {
       const misplaced = (code: FindingCode, detail: string, leaf = leafIndex): never =>
         fail(code, detail, { ...place, leafIndex: leaf });
-      if (leafIndex === last?.leaf_index) misplaced("duplicate_record", "this leaf stands here twice");
+      if (leafIndex === last?.leaf_index) misplaced("duplicate_record", "this leaf is listed twice");
       if (last && leafIndex < last.leaf_index)
-        misplaced("reordered_record", `it stands behind leaf ${last.leaf_index}, and comes before it`);
+        misplaced("reordered_record", `it follows leaf ${last.leaf_index}, but belongs before it`);
       if (complete_range && leafIndex !== due)
-        misplaced("missing_record", `leaf ${due} must stand here, and leaf ${leafIndex} does`, due);
+        misplaced("missing_record", `leaf ${due} is missing: leaf ${leafIndex} is here`, due);
       if (last && sequence <= last.sequence)
         misplaced("reordered_record", `its sequence does not come after ${last.sequence}, the one before it`);
       due++;
@@ -141,7 +141,7 @@ const checkRecord = (
 ): void => {
   const { size, root } = checkpoint;
   if (record && record.tenant !== manifest.tenant)
-    fail("other_tenant", `it is a record of the tenant ${record.tenant}`, place);
+    fail("other_tenant", `it is a record of tenant ${record.tenant}`, place);
   const hash = leaf.kind === "record" ? leafHash(leaf.payload) : leaf.hash;
   if (!verifyInclusion({ leaf: hash, index, size, proof, root })) fail("not_in_log", NOT_IN_LOG, place);
   if (leaf.kind === "record" && record === undefined)
@@ -152,9 +152,9 @@ const checkRecord = (
   const assets = asset_ids ?? (asset_id === null ? undefined : [asset_id]);
   const own = membersIn(record.eventText).asset_id;
   if (assets?.every((each) => each !== own))
-    fail("outside_filter", "it is about another asset than the bundle", place);
+    fail("outside_filter", "it is about an asset outside the filter", place);
   if (!isWithinPeriod(record, { from, to }))
-    fail("outside_filter", "its event gives itself a time that is not in the bundle's period", place);
+    fail("outside_filter", "its event's timestamp is outside the bundle's period", place);
 };
 
 /** Front ends have separate clocks; a larger difference is worth a note. */
@@ -172,7 +172,7 @@ const createClocks = () => {
       const seconds = Math.round((newestMs - receivedMs) / 1000);
       if (receivedMs < newestMs - CLOCKS_MS_MAX && notes.length < NOTES_MAX)
         notes.push(
-          `Leaf ${leafIndex} says that it was received ${seconds} s before one in front of it. Front ends have clocks of their own.`,
+          `Leaf ${leafIndex} claims to be received ${seconds} s before an earlier leaf. Front ends have their own clocks.`,
         );
       newestMs = Math.max(newestMs, receivedMs);
     },

@@ -1,6 +1,6 @@
 /**
- * Checks an evidence bundle without a server and without trust in its maker. In this order: all files are there, and no others; key and checkpoint;
- * every record is in the log and in its place; the files that the manifest names; the manifest is in the system's log; the auditor's own checkpoint.
+ * Checks an evidence bundle without a server and without trusting its maker. In this order: exactly the expected files; key and checkpoint; every
+ * record in the log and in its place; the files that the manifest names; the manifest in the system's log; the auditor's own checkpoint.
  * Records come before digests, so that a problem is reported with its record instead of its file.
  */
 import { decodeRecord } from "../../log/record.ts";
@@ -67,7 +67,7 @@ const factsOf = async (question: EvidenceQuestion): Promise<EvidenceFacts> => {
   const manifestText = await text(MANIFEST_FILE);
   const manifest =
     parseManifest(manifestText) ??
-    failFile("manifest_malformed", "it is not written as this version writes manifests", MANIFEST_FILE);
+    failFile("manifest_malformed", "it is not in this version's manifest format", MANIFEST_FILE);
   checkManifest(bundle, manifest, tenant);
   const keys = readKeys(question.keys, await text("key"), manifest.origin);
   const { checkpoint, verifiers } = openTrusted(await text("checkpoint"), manifest.origin, keys.trusted);
@@ -79,7 +79,7 @@ const factsOf = async (question: EvidenceQuestion): Promise<EvidenceFacts> => {
   for (const { name, bytes, sha256 } of manifest.files) {
     const found = await digestOf(name, listed(name));
     if (found.bytes !== bytes || found.sha256 !== sha256)
-      failFile("damaged_file", "it is not the file that the manifest names", name);
+      failFile("damaged_file", "it does not match the manifest", name);
   }
   checkCounts(manifest, checkpoint, counted);
   const manifestSha256 = encodeHex(sha256(new TextEncoder().encode(manifestText)));
@@ -129,13 +129,13 @@ const manifestFacts = (manifest: Manifest) => ({
   checkpointRoot: manifest.checkpoint_root,
 });
 
-const NOT_THERE = "it is not there";
-const FOREIGN = "it does not belong here";
+const NOT_THERE = "it is missing";
+const FOREIGN = "unexpected file";
 
 const checkNames = ({ names, besides }: BundleFiles): void => {
   if (!BUNDLE_FILES.some((name) => names.includes(name)))
     undecided(
-      `It is no evidence bundle: none of its files is there, such as ${MANIFEST_FILE}.${listOf(" There are", [...names, ...besides])}`,
+      `It is not an evidence bundle: it has no file of one, such as ${MANIFEST_FILE}.${listOf(" It has", [...names, ...besides])}`,
     );
   const lacking = BUNDLE_FILES.find((name) => name !== VERIFY_PAGE_FILE && !names.includes(name));
   if (lacking !== undefined) failFile("other_files", NOT_THERE, lacking);
@@ -150,13 +150,13 @@ const checkManifest = ({ names }: BundleFiles, manifest: Manifest, expected: str
   if (names.includes(VERIFY_PAGE_FILE) !== isListed)
     failFile("other_files", isListed ? NOT_THERE : FOREIGN, VERIFY_PAGE_FILE);
   if (tenant !== (expected ?? tenant))
-    failFile("other_tenant", `it is a bundle of the tenant ${tenant}`, MANIFEST_FILE);
+    failFile("other_tenant", `it is a bundle of tenant ${tenant}`, MANIFEST_FILE);
   if (origin !== `${service}/${tenant}`)
-    failFile("other_tenant", `its log ${origin} is not the one of the tenant ${tenant}`, MANIFEST_FILE);
+    failFile("other_tenant", `its log ${origin} is not that of tenant ${tenant}`, MANIFEST_FILE);
 };
 
 const notesBeside = ({ besides }: BundleFiles): readonly string[] =>
-  besides.length === 0 ? [] : [`No part of the bundle, and not verified:${listOf("", besides)}`];
+  besides.length === 0 ? [] : [`Not part of the bundle, not verified:${listOf("", besides)}`];
 
 const NAMES_MAX = 10;
 
@@ -177,7 +177,7 @@ const smallText = async (bundle: BundleFiles, name: BundleFile): Promise<string>
       text += decoder.decode(chunk, { stream: true });
     return text + decoder.decode();
   } catch (error) {
-    if (error instanceof TypeError) return failFile("damaged_file", "it is not text in UTF-8", name);
+    if (error instanceof TypeError) return failFile("damaged_file", "it is not UTF-8 text", name);
     return failDamaged(error, name);
   }
 };
@@ -219,7 +219,7 @@ const readKeys = (given: string | undefined, text: string, origin: string): Keys
   if (trusted.length === 0)
     failFile(
       "unknown_key",
-      `none of the trusted keys is one of the log ${origin}, which the bundle names`,
+      `no trusted key belongs to the log ${origin}, which the bundle names`,
       "checkpoint",
     );
   return { trusted, bundled, isPinned: true };
@@ -230,40 +230,38 @@ const checkCounts = (manifest: Manifest, checkpoint: Checkpoint, counted: Counte
   const { records, withheld, first, last } = counted;
   if (manifest.records !== records || manifest.withheld !== withheld)
     differs(
-      `it speaks of ${manifest.records} records with ${manifest.withheld} withheld; ${records} with ${withheld} are there`,
+      `it counts ${manifest.records} records, ${manifest.withheld} withheld; there are ${records}, ${withheld} withheld`,
     );
   const isAt = (said: Manifest["first"], found: Manifest["first"] | undefined): boolean =>
     said.leaf_index === found?.leaf_index && said.sequence === found.sequence;
-  if (!isAt(manifest.first, first) || !isAt(manifest.last, last))
-    differs("its first or last record is another one");
+  if (!isAt(manifest.first, first) || !isAt(manifest.last, last)) differs("its first or last record differs");
   const root = encodeBase64(checkpoint.root);
   if (manifest.checkpoint_size !== checkpoint.size || manifest.checkpoint_root !== root)
-    differs("it speaks of another checkpoint");
+    differs("it names another checkpoint");
   const { asset_id, asset_ids, correlation_id, decision_id, subject_hash, from, to } = manifest;
   const parts = [asset_id, asset_ids, correlation_id, decision_id, subject_hash, from, to];
   const isUnfiltered = parts.every((part) => (part ?? null) === null);
-  if (manifest.complete_range !== isUnfiltered)
-    differs("it cannot be complete and chosen by something at once, nor neither");
+  if (manifest.complete_range !== isUnfiltered) differs("its complete_range contradicts its filter");
 };
 
 const ANCHOR_FAILURES = {
   malformed: "it is not a tlog-proof",
-  unknown_key: "its checkpoint is signed by none of the trusted keys",
+  unknown_key: "no trusted key signed its checkpoint",
   bad_signature: "the signature on its checkpoint is wrong",
-  wrong_origin: "its checkpoint is of another log",
-  not_included: "the system's log does not hold this record at this place",
+  wrong_origin: "its checkpoint is another log's",
+  not_included: "this record is not at this place in the system's log",
 } as const;
 
 /**
- * Other tools check the anchor with this file. With a foreign key in it they would accept another anchor; without one of the service's keys they
- * would not accept this one.
+ * Other tools check the anchor with this file. A foreign key in it would make them accept another anchor; a missing key of the service would make
+ * them reject this one.
  */
 const OTHER_KEYS =
-  "it does not hold the bundle's keys, and no others, as keys of the system's log, those first that signed the anchor";
+  "it does not hold exactly the bundle's keys, as keys of the system's log, with the anchor's signers first";
 
 /**
- * Making the bundle is an event in the log of the system's tenant, which names the manifest: if somebody removes a record and rewrites the manifest,
- * there is no such event.
+ * Each bundle is recorded in the system tenant's log by an event that names the manifest: whoever removes a record and rewrites the manifest has no
+ * such event.
  */
 const checkAnchor = (parts: {
   readonly manifest: Manifest;
@@ -277,23 +275,23 @@ const checkAnchor = (parts: {
   const ofSystem = ({ publicKey }: Verifier): Verifier => createVerifier({ name: origin, publicKey });
   const { extra: payload, checkpoint = "" } = parseTlogProof(proof) ?? {};
   const record = payload && decodeRecord(payload);
-  if (!payload || !record) return broken("it is not a tlog-proof with a record in it");
+  if (!payload || !record) return broken("it is not a tlog-proof with a record");
   const verifiers = keys.trusted.map(ofSystem);
   const verified = verifyTlogProof({ proof, leaf: leafHash(payload), origin, verifiers });
   if (verified.kind === "failed") return broken(ANCHOR_FAILURES[verified.reason]);
   // Nothing else in the bundle covers this file, so a signature by another key would go unnoticed here.
   if (!isSignedByNobodyElse(checkpoint, keys.bundled.map(ofSystem)))
-    broken("its checkpoint has a signature that is by none of the bundle's keys, or stands there twice");
+    broken("its checkpoint has a signature by a key outside the bundle, or one signature twice");
   const { event_type, metadata: said } = membersIn(record.eventText);
   const metadata: Readonly<Record<string, unknown>> = Object(said);
   if (record.tenant !== SYSTEM_TENANT_NAME || event_type !== ANCHOR_EVENT_TYPE)
-    broken(`its record is not an event ${ANCHOR_EVENT_TYPE} of the tenant ${SYSTEM_TENANT_NAME}`);
+    broken(`its record is not a ${ANCHOR_EVENT_TYPE} event of tenant ${SYSTEM_TENANT_NAME}`);
   if (metadata.manifest_sha256 !== manifestSha256)
-    broken("its event names another manifest: the manifest was written anew, or belongs to another bundle");
+    broken("its event names another manifest: the manifest was rewritten, or belongs to another bundle");
   if (metadata.tenant !== manifest.tenant || metadata.records !== manifest.records)
-    broken("its event speaks of another tenant or of another number of records");
+    broken("its event names another tenant or number of records");
   if (metadata.actor !== manifest.made_by || metadata.request_id !== manifest.request_id)
-    broken("its event names another key or another request");
+    broken("its event names another key or request");
   const publicKeys = keys.bundled.map(({ publicKey }) => publicKey);
   return {
     anchor: { origin, leafIndex: verified.index, at: record.receivedAt },

@@ -1,6 +1,6 @@
 /**
- * Finds the files in a ZIP (PKWARE APPNOTE 6.3.10) that any program may have written. What makes two readers see different files is refused: entries
- * that overlap or leave bytes between them, two entries with one name, two names of one entry, and paths that lead out of the folder.
+ * Finds the files in a ZIP (PKWARE APPNOTE 6.3.10) that any program may have written. It refuses what two readers could see differently: entries that
+ * overlap or leave bytes between them, two entries with one name, two names of one entry, and paths that lead out of the folder.
  */
 import { type BundleFiles, DamagedFileError } from "./bundle-files.ts";
 import { endOf, type NotValid, undecided } from "./verdict.ts";
@@ -44,7 +44,7 @@ const filesIn = async (source: BundleSource): Promise<BundleFiles> => {
   checkPlaces(entries, directory.from);
   const files = entries.filter(({ name }) => !name.endsWith("/"));
   const own = files.filter(({ name }) => !LITTER.test(name));
-  // Somebody may have packed the folder, and not what is in it.
+  // The folder may have been packed instead of its content.
   const folder = own[0]?.name.slice(0, own[0].name.lastIndexOf("/") + 1) ?? "";
   const prefix = own.every(({ name }) => name.startsWith(folder)) ? folder.length : 0;
   const byName = new Map(own.map((entry) => [entry.name.slice(prefix), entry]));
@@ -66,7 +66,7 @@ const LOCATOR_SIGNATURE = 0x07064b50;
 const IN_64_BITS = 0xffffffff;
 /** The longest comment, which alone may follow the end. */
 const TAIL_BYTES_MAX = END_64_BYTES + LOCATOR_BYTES + END_BYTES + 0xffff;
-/** Far more than a bundle needs: a dozen files, and as many that a file manager adds. */
+/** Far more than a bundle needs: a dozen files, and as many from a file manager. */
 const DIRECTORY_BYTES_MAX = 64 * 1024;
 
 const findDirectory = async ({ size, read }: BundleSource): Promise<{ from: number; to: number }> => {
@@ -74,12 +74,11 @@ const findDirectory = async ({ size, read }: BundleSource): Promise<{ from: numb
   const tail = viewOf(await read(tailFrom, size));
   let end = tail.byteLength - END_BYTES;
   while (end >= 0 && tail.getUint32(end, true) !== END_SIGNATURE) end--;
-  if (end < 0)
-    return undecided("It is no ZIP, or it was cut off: the end of a ZIP is not there. Download it again.");
+  if (end < 0) return undecided("It is not a ZIP, or it was cut off: its end is missing. Download it again.");
   if (end + END_BYTES + tail.getUint16(end + 20, true) !== tail.byteLength)
-    return undecided("It does not end where its ZIP ends: bytes were added behind it, or some are missing.");
+    return undecided("It does not end where its ZIP ends: bytes were added at the end, or are missing.");
   if (tail.getUint16(end + 4, true) !== tail.getUint16(end + 6, true))
-    return undecided("It is one part of a ZIP in several files: join them first.");
+    return undecided("It is one part of a split ZIP: join the parts first.");
   let [bytes, from, to] = [tail.getUint32(end + 12, true), tail.getUint32(end + 16, true), end];
   const end64 = end - LOCATOR_BYTES - END_64_BYTES;
   if (end64 >= 0 && tail.getUint32(end - LOCATOR_BYTES, true) === LOCATOR_SIGNATURE) {
@@ -96,7 +95,7 @@ const findDirectory = async ({ size, read }: BundleSource): Promise<{ from: numb
   return { from, to: from + bytes };
 };
 
-const NOT_THERE = "Its directory is not where the ZIP says: bytes were put in or taken out.";
+const NOT_THERE = "Its directory is not where the ZIP says: bytes were added or removed.";
 
 const number64 = (view: DataView, place: number): number => Number(view.getBigUint64(place, true));
 
@@ -124,12 +123,12 @@ const readDirectory = (bytes: Uint8Array): readonly Omit<Entry, "dataFrom">[] =>
     const name = nameIn(bytes.subarray(nameFrom, extraFrom));
     const [flags, method] = [view.getUint16(at + 8, true), view.getUint16(at + 10, true)];
     if (entries.has(name))
-      undecided(`It holds ${name} twice, and programs differ in which one they take: pack it again.`);
+      undecided(`It holds ${name} twice, and programs differ in which one they use: pack it again.`);
     if ((flags & ENCRYPTED_FLAG) !== 0)
       undecided(`${name} is encrypted: unpack it first, and verify the folder.`);
     if (method !== STORED && method !== DEFLATED)
       undecided(
-        `${name} is compressed in a way that the verifier cannot read (method ${method}): unpack it first, and verify the folder.`,
+        `${name} has a compression that the verifier cannot read (method ${method}): unpack it first, and verify the folder.`,
       );
     const extra = extra64(viewOf(bytes.subarray(extraFrom, commentFrom)));
     // §4.5.3: only the figures that do not fit are in the extra field, in this order.
@@ -155,13 +154,11 @@ const extra64 = (extra: DataView): number[] => {
   return figures;
 };
 
-/** Some programs on Windows write backslashes. Names that are no UTF-8 are none of a bundle's, so it does not matter how they are read. */
+/** Some programs on Windows write backslashes. No file of a bundle has a name that is not UTF-8, so such names may be misread. */
 const nameIn = (bytes: Uint8Array): string => {
   const name = new TextDecoder().decode(bytes).replaceAll("\\", "/");
   if (name.startsWith("/") || /^[A-Za-z]:/.test(name) || name.split("/").includes(".."))
-    return undecided(
-      `It holds ${name}, a path that leads out of the folder into which it is unpacked. Do not unpack it.`,
-    );
+    return undecided(`It holds ${name}, a path that leads out of its folder. Do not unpack it.`);
   return name;
 };
 
@@ -181,14 +178,14 @@ const findData = async (
   const nameTo = from + LOCAL_BYTES + header.getUint16(26, true);
   if (header.getUint32(0, true) !== LOCAL_SIGNATURE || nameTo > end) elsewhere();
   if (nameIn(await read(from + LOCAL_BYTES, nameTo)) !== name || header.getUint16(8, true) !== method)
-    undecided(`${name} has another name or compression in its own header than in the directory.`);
+    undecided(`${name} has another name or compression in its header than in the directory.`);
   return nameTo + header.getUint16(28, true);
 };
 
 /** §4.3.9: behind the data, with and without its signature, with sizes of 4 and of 8 bytes. */
 const DESCRIPTOR_BYTES: readonly number[] = [12, 16, 20, 24];
 
-/** The entries stand one behind the other from the first byte to the directory, in any order. */
+/** The entries follow each other from the first byte to the directory, in any order. */
 const checkPlaces = (entries: readonly Entry[], directoryFrom: number): void => {
   const places = entries.toSorted((one, other) => one.from - other.from);
   let free = 0;
@@ -198,7 +195,7 @@ const checkPlaces = (entries: readonly Entry[], directoryFrom: number): void => 
     directoryAt(directoryFrom),
   ]) {
     if (!between.includes(from - free))
-      undecided(`Bytes that belong to no file stand before ${name}, or files overlap.`);
+      undecided(`Bytes before ${name} belong to no file, or files overlap.`);
     free = dataFrom + packedBytes;
     between = hasDescriptor ? DESCRIPTOR_BYTES : [0];
   }
@@ -208,9 +205,9 @@ const directoryAt = (from: number) => ({
   ...{ name: "the directory", from, dataFrom: from, packedBytes: 0, hasDescriptor: false },
 });
 
-/** Sizes and checksums of the ZIP are not looked at: the digests of the content decide. */
+/** Sizes and checksums of the ZIP are ignored: the digests of the content decide. */
 async function* contentOf(source: BundleSource, entry: Entry | undefined): AsyncGenerator<Uint8Array> {
-  if (entry === undefined) throw new DamagedFileError("it is not there");
+  if (entry === undefined) throw new DamagedFileError("it is missing");
   const packed = packedChunks(source, entry);
   yield* entry.method === DEFLATED ? inflated(packed) : packed;
 }
@@ -226,7 +223,7 @@ async function* packedChunks(
   for (let at = dataFrom; at < to; at += CHUNK_BYTES) yield await read(at, Math.min(to, at + CHUNK_BYTES));
 }
 
-/** By a reader and not `for await`, which WebKit does not know for streams. */
+/** With a reader: WebKit lacks `for await` for streams. */
 async function* inflated(packed: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   let failure: { readonly error: unknown } | undefined;
   const source = new ReadableStream({
@@ -245,7 +242,7 @@ async function* inflated(packed: AsyncGenerator<Uint8Array>): AsyncGenerator<Uin
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
   } catch {
-    // A disk that cannot be read says nothing about the bundle.
+    // An unreadable disk says nothing about the bundle.
     if (failure) throw failure.error;
     throw new DamagedFileError("it cannot be unpacked");
   } finally {

@@ -7,7 +7,7 @@ import { EXIT_CODES, UnreadableFileError, verifyFile } from "./verify-file.ts";
 
 const UNUSABLE = 2;
 
-/** What keeps it from a verdict; `code` is that of `prooftrail`. */
+/** Why there is no verdict; `code` is that of `prooftrail`. */
 class FailureError extends Error {
   override readonly name = "FailureError";
   readonly code: "wrong_use" | "unwritten_output";
@@ -17,7 +17,7 @@ class FailureError extends Error {
   }
 }
 
-/** All arguments are read, so that none is ignored if one is given twice. */
+/** Reads every value, so that one given twice is reported, not ignored. */
 const FILE_OR_NAME = { type: "string", multiple: true } as const;
 
 const OPTIONS = {
@@ -38,11 +38,11 @@ const readArguments = () => {
 };
 
 const only = (option: string, values: readonly string[] = []): string | undefined => {
-  if (values.length > 1) throw new FailureError("wrong_use", `--${option} stands twice: give it once.`);
+  if (values.length > 1) throw new FailureError("wrong_use", `--${option} may be given only once.`);
   return values[0];
 };
 
-/** A reader that has gone away is no failure, and the verdict stands. */
+/** A closed pipe is no failure, and the verdict stands. */
 const write = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     // The error is handled below as well; without a listener it would end the program with 1, as if the bundle were invalid.

@@ -1,4 +1,4 @@
-/** What the verifier says to people: as text here, and row by row for the page. */
+/** The verifier's report for people: as text here, and row by row for the page. */
 import { printable } from "../../runtime/printable.ts";
 import { wrappedLines } from "../../runtime/text-width.ts";
 import type { EvidenceFacts, Finding, Verdict } from "../evidence/verdict.ts";
@@ -13,15 +13,15 @@ const folded = (text: string, indent: number): string =>
 
 export const HELP = `Usage: prooftrail-verify [options] <bundle.zip | folder | proof>
 
-Says whether an evidence bundle, packed or unpacked, or the proof of an event is valid, or names
-the first broken record. Needs no network.
+Verifies an evidence bundle, packed or unpacked, or the proof of an event, and names the first
+broken record. Needs no network.
 
-  --key <file>          verifier keys that you trust (GET /v1/log/key), obtained through a channel that you trust;
-                        without it those in the bundle are used, which proves less
-  --tenant <name>       whose bundle it must be
+  --key <file>          verifier keys (GET /v1/log/key) from a source that you trust;
+                        without it the keys in the bundle are used, which proves less
+  --tenant <name>       the expected tenant
   --checkpoint <file>   a checkpoint of the same log that you hold (GET /v1/log/checkpoint)
   --consistency <file>  the answer of GET /v1/log/consistency between that one and the bundle's
-  --json                the verdict as one line of JSON; what keeps it from one as JSON on standard error
+  --json                the verdict as one line of JSON; errors as JSON on standard error
   --help                this text
 
 Exit codes: 0 valid, 1 invalid, 2 not decided: wrong use, unreadable files, or more is needed.
@@ -57,10 +57,10 @@ export const factRows = (facts: EvidenceFacts): readonly (readonly [name: string
     ["period", `${facts.from ?? "the beginning"} to ${facts.to ?? "the end"}`],
     [
       "records",
-      `${records}${withheld > 0 ? `, ${withheld} of them by their hash alone (expired, or no events that the service understands)` : ""}; ${
+      `${records}${withheld > 0 ? `, ${withheld} of them by hash only (expired, or not understood by the service)` : ""}; ${
         facts.isComplete
           ? "complete: every record of the log up to the checkpoint"
-          : "chosen by a filter: that nothing else matches is not proven"
+          : "chosen by a filter: not proven to be all that match"
       }`,
     ],
     ["log", facts.origin],
@@ -84,7 +84,7 @@ export const proofRows = (facts: ProofFacts): ReturnType<typeof factRows> => [
   ["log", facts.origin],
   ["checkpoint", `${facts.checkpointSize} records, root ${facts.checkpointRoot}`],
   ["signed by", facts.keys.map(shortKey).join(", ")],
-  ["receipt", facts.receipt === "same" ? "is of this record" : "none was given"],
+  ["receipt", facts.receipt === "same" ? "matches this record" : "not given"],
 ];
 
 /** Name and key id. */
@@ -110,8 +110,8 @@ const validText = (facts: EvidenceFacts): string => {
 };
 
 const HELD = {
-  none: "none was given",
-  same: "is the same as the bundle's",
+  none: "not given",
+  same: "same as the bundle's",
   consistent: "fits: the newer tree extends the older",
 } as const;
 
@@ -127,7 +127,7 @@ const aboutText = (facts: EvidenceFacts): string => {
   return parts.length === 0 ? "the whole tenant" : parts.join("; ");
 };
 
-/** Where it is broken, and why. */
+/** Where and why it is broken. */
 export const findingText = ({ code, detail, ...place }: Finding): string => {
   const { file, line, leafIndex, sequence, eventId } = place;
   const where = [

@@ -83,9 +83,7 @@ const CHUNK_BYTES = 256 * 1024;
 const openFile = async (path: string): Promise<BundleSource & AsyncDisposable> => {
   // A pipe would block when it is opened.
   if (!(await readable(path, stat(path))).isFile())
-    throw new UnreadableFileError(
-      `${path} cannot be read: it is no file with a beginning and an end; save the bundle first`,
-    );
+    throw new UnreadableFileError(`${path} cannot be read: it is not a regular file; save the bundle first`);
   const file = await readable(path, open(path, "r"));
   const { size } = await file.stat();
   return {
@@ -94,7 +92,7 @@ const openFile = async (path: string): Promise<BundleSource & AsyncDisposable> =
       const bytes = new Uint8Array(Math.max(0, to - from));
       for (let read = 0; read < bytes.length; ) {
         const { bytesRead } = await readable(path, file.read(bytes, read, bytes.length - read, from + read));
-        if (bytesRead === 0) throw new UnreadableFileError(`${path} became shorter while it was read`);
+        if (bytesRead === 0) throw new UnreadableFileError(`${path} shrank while it was read`);
         read += bytesRead;
       }
       return bytes;

@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const given = buildOptions(
   { outfile: { type: "string" }, target: { type: "string" } },
   `Usage: bun run build [--outfile <path>] [--target <platform>]
-  --outfile   where to; dist/prooftrail of this repository unless said
+  --outfile   where to; default dist/prooftrail of this repository
   --target    for another platform, such as bun-linux-arm64 or bun-darwin-arm64: Bun fetches its program for it
 `,
 );

@@ -76,7 +76,7 @@ const adapt = async (path: string): Promise<void> => {
 const { outdir } = buildOptions(
   { outdir: { type: "string" } },
   `Usage: bun run build:sdk [--outdir <folder>]
-  --outdir   the folder for the file; dist of this repository unless said
+  --outdir   the folder for the file; default dist of this repository
 `,
 );
 process.stdout.write(`${await buildPackage(resolve(outdir ?? join(ROOT, "dist")))}\n`);

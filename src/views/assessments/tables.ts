@@ -142,13 +142,13 @@ const CHECKLIST = Type.Array(
     item: Type.String({ description: "As the event names it." }),
     state: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], {
       description:
-        "What was said of it last; null where it was only named, or with nothing that can stand here: a list, or a number that no double holds, such as 1e400.",
+        "What was said of it last; null where it was only named, or without a storable value: a list, or a number that no double holds, such as 1e400.",
     }),
   }),
   {
     maxItems: METADATA_LIST_ITEMS_MAX,
     description:
-      "The content items of the assessment (for Korea the seven of Decree 28(1) of the AI Basic Act), by name, from `metadata.checklist`, `items` or `content_items` of its events: an object by item, or an array. Prooftrail adds none: what nobody named is not here.",
+      "The content items of the assessment (for Korea the seven of Decree 28(1) of the AI Basic Act), by name, from `metadata.checklist`, `items` or `content_items` of its events: an object by item, or an array. Prooftrail adds none.",
   },
 );
 
@@ -169,7 +169,7 @@ export const assessmentList: List = {
   hidden: ["at", "said"],
   about: {
     valid_until:
-      "As the events say it of the last completion; for a bias audit of which they do not, the date a year after it was completed, in New York (NYC Administrative Code § 20-871(a)). In coverage an audit ends with the earlier of the two.",
+      "As the events state for the last completion; for a bias audit without it, the date a year after it was completed, in New York (NYC Administrative Code § 20-871(a)). In coverage an audit ends with the earlier of the two.",
   },
   derived: { checklist: { schema: CHECKLIST, of: checklistOf } },
 };

@@ -78,7 +78,7 @@ const SAID: Readonly<Record<string, TSchema>> = {
   retention: Type.String(),
   clauses: Type.Array(Type.String(), {
     maxItems: METADATA_LIST_ITEMS_MAX,
-    description: "Articles that the last event named that says why it is at its tier, or describes it.",
+    description: "Articles named by the last event that describes it or justifies its tier.",
   }),
 };
 

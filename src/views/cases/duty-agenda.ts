@@ -1,6 +1,6 @@
 /**
- * When each obligation is to be looked at for a notification: at once after a change, and later when time alone changes it. The row is written in the
- * commit that changes the obligation, so no change is missed, whoever is killed (transactional outbox).
+ * When each obligation is due for a notification check: at once after a change, and later when time alone changes it. The row is written in the commit
+ * that changes the obligation, so no change is missed, whoever is killed (transactional outbox).
  */
 import { timeKey } from "../../event/formats.ts";
 import type { Sequence } from "../../log/outcome.ts";

@@ -1,6 +1,6 @@
 /**
- * The view of cases, and of all registers that are made from them. A record changes the nodes it refers to. Then the rows of every case that it touches are
- * made anew from the facts of the case, and what differs from before is written.
+ * The view of cases, and of all registers that follow from them. A record changes the nodes it refers to. Then the rows of every case that it touches are
+ * recomputed from the facts of the case, and the differences are written.
  */
 
 import { metadataText } from "../../event/facts.ts";

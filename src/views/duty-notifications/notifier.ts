@@ -1,15 +1,18 @@
 /**
- * Publishes the transitions of obligations, through an outbox. One commit says what was notified and puts the messages into the outbox; they are
- * published under ids made of their content, then deleted. A notifier that is killed between two steps publishes the same ids again, which the stream
- * takes once within its window. Several notifiers may run: each commit is kept only if what it was computed from still stands.
+ * Publishes the transitions of obligations, through an outbox: one commit says what was notified and holds the messages, which are published under ids
+ * from their content, then deleted. So a kill repeats ids, which the stream takes once within its window. Each commit is kept only if its basis stands.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { obligationSubject } from "../../../streams/subjects.ts";
 import { timeKey } from "../../event/formats.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
-import { OBLIGATION_STATES } from "../../law/obligations/state.ts";
-import { type Told, TRANSITIONS, type Transition, transitionsTo } from "../../law/obligations/transitions.ts";
+import {
+  OBLIGATION_STATES,
+  TRANSITIONS,
+  type Transition,
+  transitionsTo,
+} from "../../law/obligations/state.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -69,7 +72,6 @@ export interface DutyMessage {
 export interface NotifierDependencies {
   readonly views: ViewStore;
   readonly log: Pick<LogReader, "lastSequence">;
-  /** The view of cases, made with the same rules. */
   readonly cases: Pick<ViewDefinition, "version">;
   readonly rules: Rules;
   /** Stores the messages in their order, each of which may be stored already. Rejects if one of them may not be stored. */
@@ -77,7 +79,7 @@ export interface NotifierDependencies {
   /** The sequence in the stream of the newest message that was ever published; 0 if there is none. */
   readonly lastPublished: () => Promise<Sequence>;
   readonly onNotified: (transition: Transition) => void;
-  /** Everything up to this sequence was notified of, or will be by time alone. */
+  /** Up to here everything was notified of. */
   readonly onPosition: (sequence: Sequence) => void;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -94,12 +96,12 @@ export const keepNotifying = async (
   while (!signal.aborted) {
     try {
       await notify(dependencies, signal, pastEnd);
-      // If the views are lost once more, everything up to then is the past.
+      // If the views are lost again, everything up to then is the past.
       pastEnd = undefined;
     } catch (error) {
       const detail = String(error);
       if (!signal.aborted && isNews(detail))
-        logger.warn("changes of obligations were not published, trying again", { detail });
+        logger.warn("publishing obligation changes failed; trying again", { detail });
     }
     await delay(NOTIFY_MS, undefined, { signal }).catch(() => undefined);
   }
@@ -145,7 +147,7 @@ export const notify = async (
 const CASES_KEY = { name: CASES_VIEW };
 
 /**
- * If others have published and all views were lost, the view of cases finds everything in the log once more. What was in it before is the past, and is
+ * If others have published and all views were lost, the view of cases finds everything in the log again. What was in it before is the past, and is
  * notified of when it changes or its time comes.
  */
 const begin = async (
@@ -272,7 +274,7 @@ const keyOf = ({ owner = "", obligation_id = "" }: Row) => ({ tenant: owner, obl
 const byKey = (table: Table, rows: readonly Row[]): ReadonlyMap<string, Row> =>
   new Map(rows.map((row) => [keyText(table, row), row]));
 
-const notifiedOf = (row: Row | undefined): Told | undefined =>
+const notifiedOf = (row: Row | undefined) =>
   row && {
     state: OBLIGATION_STATES.find((state) => state === row.state) ?? "open",
     dueAt: rowText(row, "due_at"),

@@ -94,7 +94,7 @@ const sourceOf = (
   columns?: SearchPage["columns"],
 ): RowSource => ({
   orderBy: ORDER,
-  // Anybody may make a cursor, because it is not secret, even one with a number that no event can have.
+  // Cursors are not secret: anybody may forge one, even with a number that no event can have.
   isPlace: ([after, ...others]) =>
     typeof after === "number" && after > 0 && after < Number.MAX_SAFE_INTEGER && others.length === 0,
   read: ([after] = [], rowsMax) =>

@@ -1,5 +1,5 @@
 /**
- * Takes the records of dead letters once more, at the current position of the views: rows and removal of the letter are one transaction, and no
+ * Replays the records of dead letters at the current position of the views: rows and removal of the letter are one transaction, and no
  * position changes.
  */
 import type { LogReader } from "../../log/event-log.ts";
@@ -30,12 +30,12 @@ export const replayLetter = async (
   const [leader] = projections;
   const asked = projections.find(({ name }) => name === letter.projection);
   const message = await log.read(sequence);
-  if (!message || !asked) return { kind: "failed", reason: "there is no such record or view" };
+  if (!message || !asked) return { kind: "failed", reason: "no such record or view" };
   // Records after it already have their leaves.
   if (asked.takes === "entries") return { kind: "failed", reason: "only making the view again mends it" };
   for (let tries = 0; tries < REPLAY_TRIES_MAX; tries++) {
     const letters = await lettersAt(views, projections, sequence);
-    if (!letters.has(asked.name)) return { kind: "failed", reason: "there is no such dead letter" };
+    if (!letters.has(asked.name)) return { kind: "failed", reason: "no such dead letter" };
     const affected = asked === leader ? projections.filter((each) => isTold(each, letters)) : [asked];
     const [position = 0, ...others] = await Promise.all(affected.map(({ name }) => views.position(name)));
     if (others.some((each) => each !== position)) continue;
@@ -74,7 +74,7 @@ export const replayLetter = async (
     if (result.kind === "committed") return { kind: "taken" };
     if (result.kind === "unwritable") return { kind: "refused", code: "row_refused", detail: result.detail };
   }
-  return { kind: "failed", reason: "the views did not stand still at one position" };
+  return { kind: "failed", reason: "the views did not stay at one position" };
 };
 
 /** The projections to which a record is given that the leader takes now: those that skipped it, or could not take it either. */

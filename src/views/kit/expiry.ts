@@ -61,9 +61,9 @@ export const createExpiryWorker = (dependencies: ExpiryDependencies) => {
   let target: Sequence | undefined;
 
   const isDue = async (): Promise<boolean> => {
-    // Views that were made anew show everything.
+    // Rebuilt views show everything.
     if (finished && !(await haveSeen(views, finished.seen))) finished = undefined;
-    // A clock that was ahead, and was set back, makes a pass due as well.
+    // A clock that was set back makes a pass due as well.
     return !finished || Math.abs(clock().getTime() - finished.atMs) >= EXPIRY_INTERVAL_MS;
   };
   const look = async (signal: AbortSignal): Promise<ExpiryLook> => {

@@ -15,8 +15,8 @@ export const WALK_ROWS_FIRST = 4;
 /** What those rows come to together at most, in characters: each of STREAMS_MAX readers who take nothing has such a page wait. More or fewer are read for the next. */
 export const WALK_PAGE_CHARACTERS = 1 * MIB;
 /**
- * Rows that are read before their size is looked at: of the largest, behind small ones, 62 MiB for a moment. An export by words from PostgreSQL took
- * 3.8 times the CPU with 64, and 1.4 times with this many, of what it takes with all rows of a page at once (measured).
+ * Rows read before their size is checked: 62 MiB for a moment if the largest follow small ones. An export by words from PostgreSQL took 3.8 times the
+ * CPU of reading a whole page at once with 64, and 1.4 times with this many (measured).
  */
 export const WALK_ROWS_PER_READ = 250;
 /** Stretch of the log that one page searches, so that a rare filter does not block the process: some 10 ms (measured). */
@@ -33,7 +33,7 @@ export const EVOLVE_MS_PER_TURN = 4;
 export const BESIDE_EVENTS_MAX = 1000;
 export const BESIDE_EVENTS_PER_PAGE = 200;
 export const BESIDE_CASES_MAX = 50;
-/** How often obligations are looked at, and how many are notified of at a time. */
+/** How often obligations are checked, and how many are notified of at a time. */
 export const NOTIFY_MS = 1 * SECOND_MS;
 export const NOTIFIED_DUTIES = 500;
 /** Assets that are counted for one outcome hash: a hash that more of them share is that of a word, and not of a text or an image. */
@@ -51,11 +51,11 @@ export const EXPIRY_LOOK_MS = 10 * SECOND_MS;
 export const EXPIRY_ROWS_PER_COMMIT_MAX = 100;
 /** Pause between two such transactions, so that reads and projecting go first. */
 export const EXPIRY_PAUSE_MS = 10;
-/** How often a step is computed again because a case got an event meanwhile; then the pass ends, and begins again later. */
+/** How often a step is recomputed because a case got an event meanwhile; then the pass ends, and restarts later. */
 export const EXPIRY_TRIES_MAX = 5;
 /** After a step that changed cases, projecting may have to compute a batch again: the next step waits this long for it. */
 export const EXPIRY_TURN_MS_MAX = SECOND_MS;
-/** How long a pass waits for the views to reach the end of the log where a hold is on a case; then it ends, and begins again later. */
+/** How long a pass waits for the views to reach the end of the log where a hold is on a case; then it ends, and restarts later. */
 export const EXPIRY_WAIT_MS_MAX = 60 * SECOND_MS;
 /** Wait before a projection continues after a failure: doubles from the first value to the second. */
 export const PROJECTION_RETRY_MS_MIN = 100;
@@ -68,14 +68,14 @@ export const REBUILD_STEP_MS = 250;
 export const REPLACE_LAG_MAX = 1000;
 /** How often the replacement is tried, each time after catching up. */
 export const REPLACE_TRIES_MAX = 50;
-/** How long a rebuild pauses while somebody reads the whole view, or while `events`, whose rows it asks for, is behind; and how often it does. */
+/** How long a rebuild pauses while another reader has the whole view, or while `events`, which it reads, is behind; and how often it does. */
 export const REBUILD_REST_MS = 100;
 export const LEADER_BEHIND_TRIES_MAX = 100;
 /** Differences that are named when a view is compared with the log. */
 export const VERIFY_DIFFERENCES_MAX = 20;
 /** How often a replay is tried while a projector advances the views. */
 export const REPLAY_TRIES_MAX = 200;
-/** How long a quiet log is followed before the views are looked at again: longer than its reader takes to notice that a replica has stalled. */
+/** How long a quiet log is followed before the views are checked again: longer than its reader takes to notice that a replica has stalled. */
 export const PROJECTION_IDLE_MS_MAX = 3 * SECOND_MS;
 /** How often a standby runner checks whether the other writer of its view still advances it. */
 export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;

@@ -176,7 +176,7 @@ const sourceOf = (
     Pick<Page, "order"> & { readonly columns?: readonly string[] | undefined },
 ): RowSource => ({
   orderBy: list.orderBy,
-  // Anybody may make a cursor, because it is not secret, even one with a text instead of a number.
+  // Cursors are not secret: anybody may forge one, even with a text instead of a number.
   isPlace: (place) =>
     place.length === list.orderBy.length &&
     list.orderBy.every((name, index) => {

@@ -67,13 +67,13 @@ const takePlace = async (
     const replaced = await replaceBy(dependencies, projection, copy.definition);
     if (replaced === "replaced") return { kind: "replaced", position, deadLetters: copy.deadLetters };
     if (replaced === "behind") tries++;
-    // Somebody compares the view with the log: that ends, and the finished rebuild is not lost.
+    // A verification reads the view: waiting for its end saves the finished rebuild.
     else await delay(REBUILD_REST_MS, undefined, { signal }).catch(() => undefined);
   }
-  throw new NotBuiltError("the live view moves faster than it can be caught up with");
+  throw new NotBuiltError("the live view advances faster than its rebuild");
 };
 
-/** Where a copy has to come: to the position of `events` if it depends on that view, else to the end of the log. */
+/** How far a copy must get: to the position of `events` if it depends on that view, else to the end of the log. */
 const endFor = async (
   { log, views }: Pick<RebuildDependencies, "log" | "views">,
   { asksForEvents }: Projection,
@@ -126,7 +126,7 @@ export const withCopy = async <Result>(
 ): Promise<Result> => {
   const { views } = dependencies;
   const definition = copyOf(projection);
-  // The remains of an earlier one that was killed. If it is still running, it loses its tables and says so.
+  // Left by an earlier one that was killed. If it still runs, it loses its tables and reports that.
   for (const name of await views.names()) if (isCopy(name, projection)) await views.drop(name);
   await views.open(definition);
   const store = storeBeside(views, [{ live: projection, beside: definition }]);
@@ -144,7 +144,7 @@ export const withCopy = async <Result>(
   }
 };
 
-const OVERTAKEN = "another rebuild of it began meanwhile, and goes on";
+const OVERTAKEN = "another rebuild of it started, and continues";
 
 interface Reading extends RebuildDependencies {
   readonly store: StoreBeside;
@@ -180,8 +180,8 @@ const reasonOf = (stopped: Stopped): string => {
       return stopped.alarm === "hole" ? "the log has a hole" : "the log ends before the view";
     case "superseded":
       return stopped.projection === EVENTS_VIEW
-        ? `the view of ${EVENTS_VIEW}, whose rows it asks for, is being rebuilt: ask when it has caught up`
-        : "somebody else writes the tables";
+        ? `the view of ${EVENTS_VIEW}, which it reads, is being rebuilt: retry when it has caught up`
+        : "others write to its tables";
     case "failed":
       return String(stopped.error);
     case "reached":

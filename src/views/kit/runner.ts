@@ -268,7 +268,7 @@ const createReport = ({ logger, metrics }: RunnerDependencies) => {
   };
   const stopped = (stop: Stopped): void => {
     if (stop.kind === "superseded" && !saidStandingBy) {
-      logger.info("another writer moves this view, standing by", { projection: stop.projection });
+      logger.info("another writer moves this view; standing by", { projection: stop.projection });
       saidStandingBy = true;
     } else if (stop.kind === "alarm") {
       const { alarm: code, projection, sequence, position } = stop;
@@ -278,7 +278,7 @@ const createReport = ({ logger, metrics }: RunnerDependencies) => {
       // A database that is away comes back, and readiness reports it meanwhile; a full disk, or a database that accepts no writes or not this
       // login, needs an operator.
       const level = isElsewhere(stop.error) ? "warn" : "error";
-      logger[level]("projecting stopped, trying again", { detail: String(stop.error) });
+      logger[level]("projecting stopped; trying again", { detail: String(stop.error) });
     }
   };
   /** `changes`: commits and replacements so far. */
@@ -290,9 +290,9 @@ const isElsewhere = (error: unknown): boolean =>
   (isAway(error) && !(error instanceof ViewsBusyError || error instanceof ViewsClosedError));
 
 const ALARM_TEXT: Readonly<Record<Alarm, string>> = {
-  hole: "the log did not give the next sequence, reading again",
-  ahead_of_log: "the view has seen more than the log holds, the log was replaced or restored",
-  other_log: "the view has seen another record there, the log was replaced or restored: rebuild the views",
+  hole: "the log did not return the next sequence; rereading",
+  ahead_of_log: "the view has read more than the log holds: the log was replaced or restored",
+  other_log: "the view has read another record there; the log was replaced or restored: rebuild the views",
 };
 
 /** Ends early, without an error, when the signal is aborted. */

@@ -1,6 +1,6 @@
 /**
  * Compares a live view with a copy that is built from the log now, row by row. It reads one state of the live view, whoever writes meanwhile. Text
- * indexes are not compared: a rebuild makes them again.
+ * indexes are not compared: a rebuild recreates them.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sequence } from "../../log/outcome.ts";

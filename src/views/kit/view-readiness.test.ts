@@ -46,11 +46,11 @@ test("a view that has nothing of a log is not read, and the reason says how far 
   expect(await looking().check(0, VIEW_MADE_RECORDS_MIN)).toBe("read");
   expect(await looking().check(1, 1_000_000)).toBe("read");
   expect(await check(0, last, ["cases"])).toBe(
-    `The view cases is at record 0 of ${last}, and is read when it has the last of them.`,
+    `The view cases is at record 0 of ${last}, and is read once it reaches the last.`,
   );
   positions[SUCCESSOR] = 600;
   expect(await check(0, last)).toBe(
-    `The view events is at record 600 of ${last}, and is read when it has the last of them.`,
+    `The view events is at record 600 of ${last}, and is read once it reaches the last.`,
   );
   expect(await check(last, last)).toBe("read");
 });

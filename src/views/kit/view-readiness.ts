@@ -1,5 +1,5 @@
 /**
- * Which views may be read. A view that is not there is built from nothing under another name and swapped in when it is complete (runner.ts): until then
+ * Which views may be read. A missing view is built from nothing under another name and swapped in when it is complete (runner.ts): until then
  * the live one is at position 0, and reading it would report events as absent. A view that is only behind lacks just the newest events.
  */
 import { VIEW_MADE_RECORDS_MIN } from "../../limits.ts";
@@ -71,7 +71,7 @@ export const createViewReadiness = ({
   readonly older?: ReadonlyMap<string, number>;
 }) => {
   const names = projections.map(({ name }) => name);
-  /** Views that could be read once: they are not looked at again. */
+  /** Views that could be read once: they are not checked again. */
   const made = new Set<string>();
 
   const look = async (
@@ -87,7 +87,7 @@ export const createViewReadiness = ({
       if (lacksLog(position, last)) {
         const { name } = successorOf(view);
         const built = (await positionsOf(views, [name])).get(name);
-        const progress = `is at record ${built} of ${last}, and is read when it has the last of them`;
+        const progress = `is at record ${built} of ${last}, and is read once it reaches the last`;
         reasons.set(view.name, `The view ${view.name} ${progress}.`);
       } else made.add(view.name);
     }

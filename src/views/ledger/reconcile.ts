@@ -24,7 +24,7 @@ import { LEDGER } from "./tables.ts";
 
 export interface HourBalance {
   readonly hour: Hour;
-  /** Null if nobody counted: the counts are of an earlier version, were lost, or are not stored yet. */
+  /** Null without counts: they are of an earlier version, were lost, or are not stored yet. */
   readonly accepted: number | null;
   readonly stored: number;
   readonly projected: number;
@@ -58,7 +58,7 @@ const ALARMS: readonly string[] = ["refused", "missing_in_log", "not_projected"]
 /** Whether an acknowledged event is missing in the log or in the view. */
 export const isAlarm = ({ state }: { readonly state: string }): boolean => ALARMS.includes(state);
 
-/** Whether every acknowledged event is in the log and in the view, where there may be more; null if nobody counted what was acknowledged. */
+/** Whether every acknowledged event is in the log and in the view, where there may be more; null if there are no counts. */
 export const isBalanced = (hours: readonly Pick<HourBalance, "state">[]): boolean | null => {
   if (hours.some((hour) => isAlarm(hour) || hour.state === "view_behind")) return false;
   return hours.length === 0 || hours.some(({ state }) => state === "not_counted") ? null : true;

@@ -32,7 +32,7 @@ const { integer, optional, saidTimes, text } = columnsOf<Source>();
 
 /**
  * Sources that number their events: `metadata.source_id` and `metadata.source_sequence`, from 1. Their heartbeats may say how far they have counted,
- * `metadata.last_source_sequence`: otherwise nobody would know of the last numbers that were sent and lost.
+ * `metadata.last_source_sequence`: otherwise lost numbers at the end would go unnoticed.
  */
 export const { table: SOURCES, rowOf: sourceRow } = tableOf<Source>({
   name: "sources",

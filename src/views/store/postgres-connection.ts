@@ -36,8 +36,7 @@ export interface Connection {
   /** Whether a query can run without a new connection to the server. */
   readonly isOpen: boolean;
   /**
-   * Rejects with ViewsMissingError if a table is missing or has changed: the database was emptied, or another version of the program has made its
-   * own.
+   * Rejects with ViewsMissingError if a table is missing or has changed: the database was emptied, or another version of the program rebuilt it.
    */
   readonly run: RunSql;
   /** Transactions run one after another. Rolled back if the work throws; rejects like `run`. */

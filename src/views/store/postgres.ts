@@ -149,7 +149,7 @@ const untilDone = (work: () => Promise<unknown>): (() => Promise<unknown>) => {
   };
 };
 
-/** Any number that no other program on the same database uses: its exclusive holder may make and drop tables. */
+/** Any number that no other program on the database uses: its exclusive holder may create and drop tables. */
 const SCHEMA_LOCK = 7_266_834_901;
 
 const prepareDatabase = async (at: Writing) => {

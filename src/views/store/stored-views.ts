@@ -210,7 +210,7 @@ const openView = async (database: Database, at: Writing, view: ViewDefinition) =
   ]);
   const made: Write = { kind: "upsert", table: VIEWS, row: newViewRow(view) };
   await at.write(known ? [made, revised(view.name)] : [made]);
-  return { result: known ? "made_again" : "made", keep: true } as const;
+  return { result: known ? "rebuilt" : "made", keep: true } as const;
 };
 
 /**

@@ -13,12 +13,12 @@ export class ViewsUnavailableError extends Error {
 export class ViewsBusyError extends ViewsUnavailableError {
   readonly sqlState: string;
   constructor(message: string, sqlState: string) {
-    super(message, "The database of the views answers, and cannot do just now what it was asked.");
+    super(message, "The database of the views answers, but cannot do this now.");
     this.sqlState = sqlState;
   }
 }
 
-/** The database answers, but refuses the login, has another name, or takes no further connection: the network is not where to look. */
+/** The database answers, but refuses the login, has another name, or takes no further connection: the network is not the cause. */
 export class ViewsClosedError extends ViewsUnavailableError {
   constructor(message: string) {
     super(message, VIEWS_CLOSED);
@@ -32,7 +32,7 @@ export class ViewsMissingError extends ViewsUnavailableError {
   }
 }
 
-/** The database answers, but the requested rows are not all made yet. */
+/** The database answers, but lacks some of the requested rows so far. */
 export class ViewsUnmadeError extends ViewsUnavailableError {
   constructor(reason: string) {
     super(reason, reason);
@@ -40,11 +40,11 @@ export class ViewsUnmadeError extends ViewsUnavailableError {
 }
 
 const VIEWS_CLOSED =
-  "The database of the views answers, and refuses the connection: see the login and the database in DATABASE_URL, and how many connections it allows.";
+  "The database of the views answers, but refuses the connection: check the login and database in DATABASE_URL, and its connection limit.";
 
 export const VIEWS_MISSING =
-  "The database of the views answers, and tables are not there as this process made them: it was emptied or put back empty, or another version of Prooftrail has made its own. A start of the service makes them again from the log.";
+  "The database of the views answers, but tables are missing or belong to another version: it was emptied or restored empty, or another version of Prooftrail rebuilt it. Restart the service to rebuild them from the log.";
 
-/** Whether the database could not be asked, or not at this moment: what this process had there is unchanged. */
+/** Whether the database could not be asked, or not now: what this process stored is unchanged. */
 export const isAway = (error: unknown): error is ViewsUnavailableError =>
   error instanceof ViewsUnavailableError && !(error instanceof ViewsMissingError);

@@ -101,8 +101,8 @@ export type WhichRows = "at" | "at_or_before";
 
 /** Calls reject if the database fails (disk full, file gone); the same call may then be repeated. */
 export interface ViewStore extends AsyncDisposable {
-  /** Makes the tables, or makes them again, empty, if they are of another version. */
-  open(view: ViewDefinition): Promise<"made" | "kept" | "made_again">;
+  /** Creates the tables, or recreates them empty if they are of another version. */
+  open(view: ViewDefinition): Promise<"made" | "kept" | "rebuilt">;
   /** The sequence of the last record that the view has seen; 0 if there is none. */
   position(viewName: string): Promise<number>;
   /**

@@ -12,7 +12,7 @@ type Inspection =
 const DUPLICATES_MAX = 10;
 const POINTER_CHARACTERS_MAX = 256;
 
-/** A container that is open: an array (`names` undefined) or an object with the names seen so far. */
+/** An open container: an array (`names` undefined) or an object with the names seen so far. */
 interface Level {
   readonly names: Set<string> | undefined;
   readonly close: "]" | "}";
@@ -76,11 +76,11 @@ export const inspect = (text: string): Inspection => {
   }
 };
 
-const A_STRING = "a string that is closed and has valid escapes and no raw control characters";
+const A_STRING = "a closed string with valid escapes and no raw control characters";
 
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** Index after the string that starts at `start`, or undefined if there is none that is valid (RFC 8259 §7). */
+/** Index after the string that starts at `start`; undefined if it is not valid (RFC 8259 §7). */
 const endOfString = (text: string, start: number): number | undefined => {
   if (text[start] !== '"') return undefined;
   let position = start + 1;

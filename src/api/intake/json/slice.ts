@@ -8,14 +8,14 @@ import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX, WARNINGS_MAX } from "../../../limits.
 import type { Pace } from "../pace.ts";
 import { inspect } from "./inspect.ts";
 
-/** The text of one value as it was sent, with what was found in it. */
+/** The text of one value as sent, with what was found in it. */
 export interface JsonSlice {
   readonly text: string;
   /** Undefined if the text is longer than EVENT_BYTES_MAX characters: then it was not parsed. */
   readonly value: unknown;
   /** Levels of objects and arrays, 1 for a flat object, 0 for a scalar. */
   readonly depth: number;
-  /** JSON Pointers of members that occur twice in one object: nobody can say which of them counts (RFC 8259 §4). */
+  /** JSON Pointers of members that occur twice in one object: which one counts is undefined (RFC 8259 §4). */
   readonly duplicateMembers: readonly string[];
 }
 
@@ -102,7 +102,7 @@ export const sliceBatch = async (reading: BatchReading): Promise<SlicedBatch> =>
 const notABatch = (text: string, path: string, reason: "type" | "duplicate"): SlicedBatch =>
   sliceBody(text).kind === "slice" ? { kind: "not_a_batch", path, reason } : invalidJson(text);
 
-/** The members of a JSON object by name, each as the text that was written. Empty if the text is no object. */
+/** The members of a JSON object by name, each as its original text. Empty if the text is no object. */
 export const memberTexts = (text: string): ReadonlyMap<string, string> => {
   const texts = new Map<string, string>();
   let position = afterWhitespace(text, 0);

@@ -203,28 +203,28 @@ export const decisionList: List = {
   about: {
     notice_linked_by: LINKED_BY_RULE,
     made_again:
-      "How many other events say that it was made, of those that the case keeps, such as those of another system that uses the same ids. The first counts: what the others say of system, person and outcome stands in the timeline of `/v1/decisions/{decision_id}` alone.",
-    outcome: `At most ${OUTCOME_CHARACTERS_MAX} characters of it, with \`…\` behind them where there are more: the event has all.`,
+      "How many other events the case keeps that say it was made, such as those of another system that uses the same ids. The first counts: what the others say of system, person and outcome is only in the timeline of `/v1/decisions/{decision_id}`.",
+    outcome: `At most ${OUTCOME_CHARACTERS_MAX} characters of it, with \`…\` at the end where there are more: the event has all.`,
   },
   words: { notice_linked_by: LINKED_BY },
   derived: {
     missing: {
       schema: Type.Array(Type.String(), {
         description:
-          "Steps that are due, or were, and that the log does not hold. `notice`: none that a rule links to the decision was shown before it. `explanation`: a law with a limit asks for one, or a person did, who got neither it nor the reason of a denial and did not withdraw the request. A step whose obligation was waived is neither missing nor pending.",
+          "Steps that are due, or were, and that the log lacks. `notice`: none that a rule links to the decision was shown before it. `explanation`: a law with a limit asks for one, or a person did, who got neither it nor the reason of a denial and did not withdraw the request. A step whose obligation was waived is neither missing nor pending.",
       }),
       of: (row, now) => stepsIn(row, (dueAt) => isDue(dueAt, now)),
     },
     pending: {
       schema: Type.Array(Type.String(), {
-        description: "Steps that the log does not hold yet, and that are not due, or have no limit.",
+        description: "Steps that the log still lacks, and that are not due, or have no limit.",
       }),
       of: (row, now) => stepsIn(row, (dueAt) => !isDue(dueAt, now)),
     },
     late: {
       schema: Type.Boolean({
         description:
-          "Whether an obligation of it was met late, is overdue at the time of reading, or can never be met any more.",
+          "Whether an obligation of it was met late, is overdue at the time of reading, or can no longer be met.",
       }),
       of: (row, now) =>
         rowInteger(row, "obligations_late") > 0 ||

@@ -90,8 +90,8 @@ export const incidentList: List = {
   json: { severity: numberOrText("severity"), affected_count: numberOrText("affected_count") },
   about: {
     incident_id:
-      "As the events name it, or the `event_id` of the one that opened it. `event:` and an `event_id` where its name, or another one that says more of its place, stands beside more than 64 others, which makes it say nothing.",
+      "As the events name it, or the `event_id` of the one that opened it. `event:` and an `event_id` where its name, or a more specific one, occurs beside more than 64 others, and so identifies nothing.",
     detected_again:
-      "How many other events say that it was detected, of those that the case keeps, such as those of another system that uses the same ids. The first counts, with its system and its time.",
+      "How many other events the case keeps that say it was detected, such as those of another system that uses the same ids. The first counts, with its system and its time.",
   },
 };

@@ -64,13 +64,13 @@ export const noticeList: List = {
   hidden: ["at"],
   about: {
     notice_id: "The event that showed it; of an `orphan` the event that dismissed or acknowledged it.",
-    subject_hash: "Who was told; null where it was shown to everybody, or the event names nobody.",
+    subject_hash: "Who saw it; null where it was shown to everybody, or the event names nobody.",
     decision_id:
       "Where the notice itself names one; `notice_at` in the register of decisions also finds others.",
     channel: "`metadata.channel`, `notice_channel` or `delivery_method`.",
     locale: "`metadata.locale`: the language it was shown in.",
-    policy_version: "`metadata.policy_version`: of the policy that it tells of.",
-    correlation_id: "By which the case of the notice is found: `GET /v1/cases/{correlation_id}`.",
+    policy_version: "`metadata.policy_version`: of the policy that it cites.",
+    correlation_id: "Finds the case of the notice: `GET /v1/cases/{correlation_id}`.",
     shown_at: "`transparency.notice_shown` or `disclosure_shown`.",
     dismissed_at: "The first `transparency.notice_dismissed`.",
     acknowledged_at: "The first `disclosure_acknowledged`.",

@@ -119,7 +119,7 @@ export const objectionList: List = {
   view: CASES_VIEW,
   table: OBJECTIONS,
   orderBy: ["at", "objection_id"],
-  time: "when it was received last; of one that was never received, when it was first referred to",
+  time: "when it was last received; of one that was never received, when it was first referred to",
   filters: ["asset_id", "subject_hash", "decision_id", "state"],
   checked: ["late", "objection_type"],
   values: { state: OBJECTION_STATES, late: YES_OR_NO },
@@ -128,16 +128,16 @@ export const objectionList: List = {
   about: {
     linked_by: LINKED_BY_RULE,
     objection_id:
-      "As the events name it, or the `event_id` of the one that opened it. `event:` and an `event_id` where its name, or another one that says more of its place, stands beside more than 64 others, which makes it say nothing.",
+      "As the events name it, or the `event_id` of the one that opened it. `event:` and an `event_id` where its name, or a more specific one, occurs beside more than 64 others, and so identifies nothing.",
     correlation_id: "Of the objection, or else of its decision.",
     received_at:
-      "Received again after it was resolved, it is open again: this, and what became of it, is of the last time. Each time has limits of its own.",
+      "Received again after it was resolved, it reopens: this, and its resolution, are of the last time. Each time has its own limits.",
     due_at: "The earliest limit that the law sets for the answer, extensions included.",
     extensions:
-      "How often the limit was made longer; of several limits the most. What is told without a reason, or after the limit, does not count.",
+      "How often the limit was extended; of several limits the most. Extensions without a reason, or after the limit, do not count.",
   },
   json: {
-    extension_reasons: Type.Array(Type.String(), { description: "The reason told with each extension." }),
+    extension_reasons: Type.Array(Type.String(), { description: "The reason given for each extension." }),
   },
   derived: {
     days: elapsed("days", { from: "received_at", to: "resolved_at" }),

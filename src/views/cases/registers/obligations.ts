@@ -7,8 +7,7 @@ import {
   type Rules,
 } from "../../../law/obligations/obligation.ts";
 import { rulesetVersion } from "../../../law/obligations/overrides.ts";
-import { type ObligationState, stateAt } from "../../../law/obligations/state.ts";
-import { nextBoundary } from "../../../law/obligations/transitions.ts";
+import { nextBoundary, type ObligationState, stateAt } from "../../../law/obligations/state.ts";
 import { columnsOf } from "../../kit/columns.ts";
 import { entryOf, type List } from "../../kit/list.ts";
 import { type Row, rowInteger, rowText } from "../../store/tables.ts";
@@ -83,14 +82,14 @@ export const obligationList: List = {
     started_recorded_at:
       "When the log received the event that started it. Where an incident counts from the `aware_at` of another event, when it received that one.",
     due_at:
-      "The last second that is in time. Of `LL144-NOTICE` the first in which the tool may be used, or where it was used before that or without notice, the time of that.",
+      "The last second in time. Of `LL144-NOTICE` the first in which the tool may be used, or where it was used before that or without notice, the time of that.",
     earliest_decision_at:
       "Of `LL144-NOTICE`, from the notice on: the first second in which the tool may be used. Null where there is no notice, and for every other rule.",
     extended_recorded_at: "When the log received the last extension that counts; null where there is none.",
     stopped_recorded_at: "When the log received the event that met it.",
     recorded_late:
       "Whether the events say that it was met in time, while the log received the one that met it, an extension or a later `aware_at` without which it was late, more than LATE_RECORD_GRACE after it had fallen due. True as well while it is not met and such an extension or `aware_at` gives it more time. Of `LL144-NOTICE` that event is the notice, and it falls due with the decision.",
-    waived_at: "When it was waived; null where no waiver stands.",
+    waived_at: "When it was waived; null if no waiver stands.",
     waived_by: "The id of the API key that waived it.",
     waived_reason: "Why it was waived.",
   },
