@@ -45,5 +45,5 @@ test("the command of README prints one link to a service with the history", asyn
   const { origin } = new URL(/open\s+(http:\S+)/.exec(printed)?.[1] ?? "");
   const key = (await readFile(join(clone, "demo-data/demo.key"), "utf8")).trim();
   const { json } = await createCaller(origin, key)("/v1/assets");
-  expect(json.data).toHaveLength(6);
+  expect(json.data).toHaveLength(5);
 });
