@@ -1,6 +1,6 @@
 /** What happens to the systems themselves: registered, deployed, assessed, reclassified, in trouble; and the senders that count their events. */
 import { AML, CREDIT_EU, CREDIT_KR, FRAUD, HIRING, SYSTEMS, type System } from "./bank.ts";
-import { HISTORY_DAYS, HOUR_MS, type Journal, type Members, type Metadata, MINUTE_MS } from "./journal.ts";
+import { DAY_MS, HISTORY_DAYS, type Journal, type Members, type Metadata, MINUTE_MS } from "./journal.ts";
 
 type Fact = readonly [days: number, system: System, type: string, members: Members];
 
@@ -122,7 +122,7 @@ const INCIDENTS: readonly Fact[] = [
   ...incident("inc-leaked-context", AML, "medium", [[2, "detected", { affected_count: 14 }]]),
 ];
 
-/** Daily, of the senders that number their events. One has been silent for nine days. */
+/** At the end of each day, so that the last day is never empty, of the senders that number their events. One is silent for nine days. */
 const beat = ({ say, daysAgo }: Journal): void => {
   for (const [system, last, depth] of [
     [CREDIT_EU, 1, 0],
@@ -130,7 +130,7 @@ const beat = ({ say, daysAgo }: Journal): void => {
     [AML, 9, 120],
   ] as const)
     for (let days = HISTORY_DAYS; days >= last; days--)
-      say("sdk.heartbeat", system, daysAgo(days) + 6 * HOUR_MS + MINUTE_MS, {
+      say("sdk.heartbeat", system, daysAgo(days) + DAY_MS - MINUTE_MS, {
         metadata: {
           queue_depth: depth,
           outbox_depth: days === last ? depth : 0,
