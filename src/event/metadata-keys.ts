@@ -136,7 +136,7 @@ export const METADATA_KEYS_BY_SUBJECT: Readonly<Record<string, readonly Metadata
       owner: "Who is responsible.",
       ai_type: "The kind of AI, as in a classification.",
       domain: "What the system is used for.",
-      decision_autonomy: "How much it decides by itself.",
+      decision_autonomy: "How much it decides on its own.",
       user_impact: "How much it matters to a person.",
       processes_personal_data: "`true` or `false`.",
       oversight_person: "Who oversees the system.",

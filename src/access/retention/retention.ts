@@ -1,7 +1,7 @@
 /**
- * Decides who may set how long a tenant's events are kept, and what must not expire. The admin key may for every tenant, any other key for its own; a
- * hold of another tenant is answered like one that does not exist. Each change is in the log before it is made. What needs the stored values throws
- * LogUnavailableError where they cannot be read. `request` is a parsed body.
+ * Decides who may set how long a tenant's events are kept, and what must not expire: the admin key for every tenant, any other key for its own. A hold
+ * of another tenant is answered like one that does not exist. Each change is logged before it is made. Reading stored values throws
+ * LogUnavailableError if they cannot be read. `request` is a parsed body.
  */
 import { type CheckedRequest, createRequestCheck } from "../../event/request/check.ts";
 import { HOLDS_PER_TENANT_MAX, RETENTION_UPDATE_TRIES_MAX } from "../../limits.ts";

@@ -191,7 +191,7 @@ const caseSchema = Type.Object({
     "More than in the timeline where a name has more than are kept. Events that were kept and expired with the case are not counted; others that expired are.",
   ),
   notice_shown: bool(
-    "Whether the log has a notice for every decision, shown before or after it. If none was shown before, `notice` is a `missing` step of the decision. If no decision is known: whether there is any notice.",
+    "Whether each decision has a notice, shown before or after it; a decision with none shown before lists `notice` under `missing`. Without a known decision: whether there is any notice.",
   ),
   explanation_given: bool("Any explanation is in the log."),
   human_review_triggered: bool("Any human review was triggered."),

@@ -233,7 +233,7 @@ export const SANDBOX_PAGE = pageText({
         <form id="classify">
           <label>What it is used for<select id="domain"></select></label>
           <label>Kind of AI<select id="ai_type"></select></label>
-          <label>How much it decides by itself<select id="decision_autonomy"></select></label>
+          <label>How much it decides on its own<select id="decision_autonomy"></select></label>
           <label>How much it matters to the person<select id="user_impact"></select></label>
           <label class="check"><input type="checkbox" id="processes_personal_data">It processes personal data</label>
           <button type="submit">Classify</button>

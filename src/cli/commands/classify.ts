@@ -18,7 +18,7 @@ const FLAGS = ["--processes-personal-data", "--generates-content", "--indistingu
 const FACTS: readonly OptionSpec[] = [
   option("--domain", "name", "what it is used for, such as hiring", { isRequired: true }),
   option("--ai-type", "type", `what kind of AI it is, such as ${AI_TYPES[0]} or predictive_ml`),
-  option("--decision-autonomy", "degree", `how much it decides by itself, from ${AUTONOMIES.join(", ")}`),
+  option("--decision-autonomy", "degree", `how much it decides on its own, from ${AUTONOMIES.join(", ")}`),
   option("--user-impact", "degree", `how much it matters to the person: ${IMPACTS.join(", ")}`),
   toggle("--processes-personal-data", "it processes personal data"),
   toggle("--generates-content", "it generates content"),

@@ -40,7 +40,7 @@ const create: CommandSpec = {
   name: "create",
   summary: "Create an API key; it is shown once",
   description: [
-    "The admin key creates keys for every tenant, and with them the tenant; any other key only for its own, with no more rights than it has itself.",
+    "The admin key creates keys for any tenant, and a new tenant with its first key. Other keys create keys only for their own tenant, with no more rights than they have.",
   ],
   options: [
     option("--tenant", "name", "tenant that the key belongs to; else that of the key used"),

@@ -39,7 +39,7 @@ export const ClassificationRequest = Type.Object(
     ),
     ai_type: Type.Optional(text("What kind of AI it is. Left out: other.", "llm")),
     decision_autonomy: Type.Optional(
-      text("How much it decides by itself. Left out: full_auto, with a warning.", "full_auto"),
+      text("How much it decides on its own. Left out: full_auto, with a warning.", "full_auto"),
     ),
     user_impact: Type.Optional(
       text("How much it matters to the person. Left out: medium, with a warning.", "high"),
