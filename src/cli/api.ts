@@ -1,5 +1,6 @@
 /** Asks the service over HTTP. Any answer other than success becomes a Failure that says what to do. */
 import { WATERMARK_HEADER } from "../api/sandbox/watermark.ts";
+import { messageOf } from "../runtime/error-text.ts";
 import { retryAfterMs } from "../sdk/retry.ts";
 import { version } from "../service/version.ts";
 import { ADVICE, SANDBOX_LIMITED_ADVICE } from "./advice.ts";
@@ -147,8 +148,7 @@ const CANNOT: Readonly<Record<string, string>> = {
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "";
 
-export const describeNetworkError = (error: unknown): string =>
-  CANNOT[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
+export const describeNetworkError = (error: unknown): string => CANNOT[codeOf(error)] ?? messageOf(error);
 
 /** Where an answer comes from. A proxy on the way may be the one that does not answer, or answers in place of the service. */
 const placeOf = ({ url, source, proxy }: ServiceAddress): string =>

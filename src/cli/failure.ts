@@ -1,4 +1,5 @@
 /** The failures of commands. src/cli/program.ts prints them and ends with their exit code. */
+import { messageOf } from "../runtime/error-text.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { asText, type JsonRecord } from "./json.ts";
 
@@ -66,5 +67,4 @@ export const failure = (code: keyof typeof OWN, detail: string, advice?: string)
 };
 
 /** For use within a sentence: without the final full stop. */
-export const reasonOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+export const reasonOf = (error: unknown): string => messageOf(error).replace(/\.$/, "");

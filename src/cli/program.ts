@@ -1,5 +1,6 @@
 /** From the typed words to an exit code: commander parses the arguments by the specs, then the command runs. */
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { stackOf } from "../runtime/error-text.ts";
 import { printableLines } from "../runtime/printable.ts";
 import { wrappedLines } from "../runtime/text-width.ts";
 import { version } from "../service/version.ts";
@@ -75,8 +76,7 @@ const tellUnwritten = async (context: Context, wantsJson: boolean): Promise<bool
 };
 
 /** A bug shows its stack trace, which a report of it needs. */
-const faultOf = (error: unknown): FailureDocument =>
-  failure("failed", error instanceof Error ? (error.stack ?? error.message) : String(error)).document;
+const faultOf = (error: unknown): FailureDocument => failure("failed", stackOf(error)).document;
 
 export const readInvocation = (root: CommandGroup, args: readonly string[]): Invocation => {
   let told = "";

@@ -18,6 +18,7 @@ import {
 import type { OutgoingRecord, RecordAppender } from "../log/event-log.ts";
 import type { Outcome, Sequence } from "../log/outcome.ts";
 import { createDeadline } from "../runtime/deadline.ts";
+import { stackOf } from "../runtime/error-text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { isDuplicateInBatch } from "./api-errors.ts";
 import {
@@ -263,10 +264,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
       // The next commit is sent before this one's answers are written: the broker would idle that long (measured).
       await commit(entries, doneOnce);
     } catch (error) {
-      logger.error("a commit broke", {
-        count: entries.length,
-        detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      });
+      logger.error("a commit broke", { count: entries.length, detail: stackOf(error) });
       for (const entry of entries) settle(entry, NOT_ACKNOWLEDGED);
     }
     doneOnce();

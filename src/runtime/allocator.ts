@@ -1,7 +1,6 @@
 /**
- * Freed memory stays with the process. Bun's allocator (mimalloc) gives it back within milliseconds and takes it again at once; those page faults
- * were a sixth of the CPU time of accepting events (measured). It reads its settings before any code runs, so the process executes itself again with it:
- * the same process, arguments and open streams (execve(2)), 5 ms later.
+ * Freed memory stays with the process: the page faults of giving it back and taking it again were a sixth of the CPU time of accepting events (measured).
+ * Bun's allocator (mimalloc) reads its settings before any code runs, so the process executes itself again, with its arguments and streams (execve(2)).
  */
 import { readFileSync } from "node:fs";
 import process from "node:process";

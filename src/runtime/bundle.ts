@@ -3,10 +3,7 @@ import { runtimeName } from "./listen.ts";
 /** Deno has no bundler in its runtime. */
 export const canBundle = runtimeName === "Bun";
 
-/**
- * A module and its imports as one script for browsers, made by Bun's bundler: a module, or (`iife`) a script that declares nothing outside itself.
- * Undefined if there is no bundler.
- */
+/** One script for browsers: a module, or (`iife`) a script that declares nothing outside itself. Undefined if there is no bundler. */
 export const bundleForBrowser = async (
   path: string,
   format: "esm" | "iife" = "esm",

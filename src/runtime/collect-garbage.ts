@@ -1,7 +1,6 @@
 /**
- * Collects the garbage of large requests: after so many of their bytes, and once nothing has called for some seconds. Bun collects as memory
- * is asked for: it let ten batches of 16 MiB pile up to 500 MB, and what a burst had left stayed as long as the service was idle (measured on
- * 1.4.5). A collection takes some 50 ms.
+ * Collects the garbage of large requests: after so many of their bytes, and once nothing has called for some seconds. Bun collects as memory is asked
+ * for, so a burst left 500 MB with an idle service (measured on 1.4.5). A collection takes some 50 ms.
  */
 export const createCollector = (): ((bytes: number) => void) => {
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,6 +1,7 @@
 /** Listening is the one thing that Bun and Deno do differently. Only this folder may name a runtime. */
 import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { messageOf } from "./error-text.ts";
 import { RefusedError } from "./refused-error.ts";
 
 /** The connection of a request. */
@@ -56,7 +57,7 @@ const reasonOf = (error: unknown, host: string): string => {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (isIP(host) === 0 && code !== "EACCES" && code !== "EADDRNOTAVAIL")
     return "this machine knows no address of that name";
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 };
 
 /** `reusePort: false`: otherwise a second process could listen too and would silently take half of the requests (measured). */
@@ -96,11 +97,8 @@ declare const Deno: {
 };
 
 /**
- * Deno has no limit for bodies (http/body.ts has its own), and none for idle connections, for which docs/how-to/install.md asks for a proxy.
- *
- * A shutdown of Deno makes every body in transit unreadable (github.com/denoland/deno/issues/36809), so that its sender would be told that the body
- * is incomplete. So the shutdown waits until running requests are answered. Requests that come meanwhile are refused, because there is no other way
- * to keep them out.
+ * Deno has no limit for bodies (http/body.ts has its own), and none for idle connections, for which docs/how-to/install.md asks for a proxy. Its shutdown
+ * makes bodies in transit unreadable (github.com/denoland/deno/issues/36809), so it waits for running requests; those that come meanwhile are refused.
  */
 const listenOnDeno = (options: ListenOptions): Listener => {
   let isStopping = false;

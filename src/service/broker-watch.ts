@@ -20,8 +20,6 @@ import { blocking, HEALTH_REASONS, only, sentences, type Trouble, warning } from
 
 const LOG = "AUDIT";
 
-export type BrokerWatch = ReturnType<typeof watchBroker>;
-
 export const watchBroker = (dependencies: {
   readonly connection: Pick<BrokerConnection, "nats" | "isConnected" | "onChange" | "untilLost">;
   readonly definitions: readonly StreamDefinition[];

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { type KeyRing, readKeyRing } from "../proof/key-ring.ts";
 import { SEED_BYTES } from "../proof/signed-note.ts";
 import { isTaken, missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
+import { messageOf } from "../runtime/error-text.ts";
 import { RefusedError } from "../runtime/refused-error.ts";
-import { messageOf } from "./data-folder.ts";
 
 export const checkpointKeyPath = (dataDir: string): string => join(dataDir, "checkpoint.key");
 

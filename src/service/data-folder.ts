@@ -3,12 +3,11 @@ import { access, constants, mkdir, realpath, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { type BrokerFiles, brokerFiles } from "../nats/broker/broker-files.ts";
 import { missingAs } from "../runtime/durable-file.ts";
+import { messageOf } from "../runtime/error-text.ts";
 import { RefusedError } from "../runtime/refused-error.ts";
 import { COPY_WITHIN, type Config, isWithin } from "./config.ts";
 
 type Where = Pick<Config, "dataDir" | "natsUrl" | "databaseUrl">;
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export const viewsFile = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "views.sqlite");
 

@@ -11,6 +11,7 @@ import { createLogReader } from "../nats/reader.ts";
 import { differencesOf, differenceText, lostStreams } from "../nats/reconcile.ts";
 import { hasSigned } from "../proof/key-ring.ts";
 import { isThere } from "../runtime/durable-file.ts";
+import { messageOf } from "../runtime/error-text.ts";
 import { RefusedError } from "../runtime/refused-error.ts";
 import { sizeText } from "../runtime/size-text.ts";
 import { createLogger } from "../telemetry/logger.ts";
@@ -24,7 +25,6 @@ import {
   BELONGS_TO_ITS_USER,
   closedFolder,
   freeBytes,
-  messageOf,
   readOnlyFolder,
   viewsClosedToWriting,
   viewsFile,

@@ -11,6 +11,7 @@ import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { KnownEnd, KnownHead, KnownHeads } from "../proof/known-heads.ts";
 import { sealedHead } from "../proof/sealed-head.ts";
 import { isTaken, missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
+import { messageOf } from "../runtime/error-text.ts";
 
 export type HeadsFolder = ReturnType<typeof openHeadsFolder>;
 
@@ -144,8 +145,7 @@ const noteProblems = () => {
       delete problems[kind];
       return result;
     } catch (error) {
-      if (!(error instanceof DamagedHeadsError))
-        problems[kind] = error instanceof Error ? error.message : String(error);
+      if (!(error instanceof DamagedHeadsError)) problems[kind] = messageOf(error);
       throw error;
     }
   };

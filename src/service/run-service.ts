@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { relative } from "node:path";
 import process from "node:process";
 import { STOP_MS_MAX } from "../limits.ts";
+import { stackOf } from "../runtime/error-text.ts";
 import { RefusedError } from "../runtime/refused-error.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
 import { banner } from "./banner.ts";
@@ -80,7 +81,7 @@ const reasonFor = (error: unknown, { dataDir }: Config): string => {
   if (error instanceof RefusedError) return error.message;
   if (isAboutFileIn(dataDir, error))
     return `${error.message}. This is in DATA_DIR, ${dataDir}: the user that runs the service must own all of it; move away what is not the service's.`;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return stackOf(error);
 };
 
 /** The operating system refused a file in DATA_DIR, for example because an earlier start was by another user. */

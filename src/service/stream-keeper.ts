@@ -3,6 +3,7 @@ import type { StreamDefinition } from "../../streams/topology.ts";
 import { AWAY_RETRY_MS, BROKER_MEMORY_HEADROOM } from "../limits.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../nats/connection.ts";
 import { differenceText, type Reconciliation, reconcileStreams } from "../nats/reconcile.ts";
+import { messageOf } from "../runtime/error-text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { loop } from "./background.ts";
 import { blocking, only } from "./health-reasons.ts";
@@ -46,7 +47,7 @@ export const keepStreams = (
       problem = undefined;
     } catch (error) {
       const isUnreachable = !(error instanceof BrokerRefusedError) || error.isUnreachable;
-      const detail = error instanceof Error ? error.message : String(error);
+      const detail = messageOf(error);
       problem = isUnreachable ? describe({ kind: "unavailable", detail }) : detail;
       throw new Error(problem);
     }

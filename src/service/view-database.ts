@@ -1,6 +1,7 @@
 /** Where the views are, the database of DATABASE_URL or a file of SQLite in DATA_DIR, and the rules by which they are built. */
 import { readFile } from "node:fs/promises";
 import { readRules } from "../law/obligations/overrides.ts";
+import { messageOf } from "../runtime/error-text.ts";
 import { RefusedError } from "../runtime/refused-error.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Projection } from "../views/kit/projection.ts";
@@ -13,7 +14,7 @@ import { isAway } from "../views/store/unavailable.ts";
 import type { ViewStore } from "../views/store/view-store.ts";
 import { waitAtStart } from "./background.ts";
 import type { Config } from "./config.ts";
-import { BELONGS_TO_ITS_USER, messageOf, viewsFile } from "./data-folder.ts";
+import { BELONGS_TO_ITS_USER, viewsFile } from "./data-folder.ts";
 
 type Place = Pick<Config, "databaseUrl" | "dataDir">;
 

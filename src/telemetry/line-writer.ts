@@ -70,9 +70,8 @@ export const createLineWriter = (
 };
 
 /**
- * The same output, opened so that a pipe whose reader has stopped, or a terminal after Ctrl-S, does not block the process (measured). It is opened
- * again, because a flag on standard output itself would apply to every process that shares it. Sockets cannot be opened, and the path exists on
- * Linux only: Bun makes sockets non-blocking (measured on 1.4.5), Deno does not.
+ * The same output, opened so that a pipe whose reader has stopped, or a terminal after Ctrl-S, does not block the process (measured). A flag on standard
+ * output itself would apply to every process that shares it. Sockets cannot be opened: Bun makes them non-blocking (measured on 1.4.5), Deno does not.
  */
 export const withoutWaiting = (fd: number): number => {
   try {

@@ -76,8 +76,8 @@ export interface Selection {
 }
 
 /** The first reason against a bundle ends the selection. */
-class RefusedError extends Error {
-  override readonly name = "RefusedError";
+class BundleRefusedError extends Error {
+  override readonly name = "BundleRefusedError";
   readonly refusal: Refusal;
   constructor(refusal: Refusal) {
     super(refusal.code);
@@ -86,7 +86,7 @@ class RefusedError extends Error {
 }
 
 const refuseBundle = (...refusal: Parameters<typeof refuse>): never => {
-  throw new RefusedError(refuse(...refusal));
+  throw new BundleRefusedError(refuse(...refusal));
 };
 
 const NOTHING = ["not_found", "No event that the views show matches: there is nothing to prove."] as const;
@@ -107,7 +107,7 @@ export const selectRecords = async (
   try {
     return await select(dependencies, question);
   } catch (error) {
-    if (error instanceof RefusedError) return error.refusal;
+    if (error instanceof BundleRefusedError) return error.refusal;
     throw error;
   }
 };

@@ -11,6 +11,7 @@ import {
   SANDBOX_ANSWER_BYTES_HELD_MAX,
 } from "../../limits.ts";
 import { LogUnavailableError } from "../../log/event-log.ts";
+import { stackOf } from "../../runtime/error-text.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { ViewsUnavailableError } from "../../views/store/unavailable.ts";
 import { bundleRoutes } from "../routes/bundles.ts";
@@ -254,7 +255,7 @@ const errorAnswer = (error: unknown, context: RequestContext, logger: Logger): R
       detail: `${error.reason} Retry.`,
     });
   }
-  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const detail = stackOf(error);
   logger.error("a request failed", { request_id: context.requestId, detail });
   return problem(context, "internal_error");
 };

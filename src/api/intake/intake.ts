@@ -6,7 +6,7 @@
 import type { AuditEvent } from "../../event/audit-event.ts";
 import { canonicalEventId } from "../../event/formats.ts";
 import type { EventValidator } from "../../event/validate.ts";
-import { BATCH_EVENTS_MAX, PROBLEMS_PER_BATCH_MAX } from "../../limits.ts";
+import { BATCH_EVENTS_MAX, INTAKE_TURN_MS_MAX, PROBLEMS_PER_BATCH_MAX } from "../../limits.ts";
 import type { AcceptedCounts } from "../../log/accepted-counts.ts";
 import type { LogReader, RecordAppender } from "../../log/event-log.ts";
 import { messageIdOfEvent, messageIdOfKey } from "../../log/message-id.ts";
@@ -14,6 +14,7 @@ import type { Outcome, Sequence } from "../../log/outcome.ts";
 import { type PayloadText, RECORD_END, recordBytes, wholeText } from "../../log/payload.ts";
 import { recordStart } from "../../log/record.ts";
 import { leafHashOfText } from "../../proof/rfc6962.ts";
+import { createPauses } from "../../runtime/pauses.ts";
 import { type JsonSlice, sliceBatch, sliceBody } from "./json/slice.ts";
 import {
   type JudgedEvent,
@@ -27,7 +28,6 @@ import {
   type Settled,
   unknownIn,
 } from "./judge.ts";
-import { createPace } from "./pace.ts";
 import { type Repeat, readRepeats } from "./replay.ts";
 
 interface Submission {
@@ -119,7 +119,12 @@ const judgeBatch = async (
     rejected.push(rejection);
   };
   const { text } = submission;
-  const batch = await sliceBatch({ text, eventsMax: BATCH_EVENTS_MAX, pace: createPace(), take });
+  const batch = await sliceBatch({
+    text,
+    eventsMax: BATCH_EVENTS_MAX,
+    pause: createPauses(INTAKE_TURN_MS_MAX),
+    take,
+  });
   if (batch.kind === "invalid_json") return batch;
   if (batch.kind === "not_a_batch") return notABatch(batch);
   const { tenant } = submission;

@@ -1,5 +1,6 @@
 /** The answer to a repeat, rebuilt from the log: there is no second memory of answers that could be lost or disagree. */
 
+import { INTAKE_TURN_MS_MAX } from "../../limits.ts";
 import { eventIdOf } from "../../log/event-id-of.ts";
 import { type LogReader, LogUnavailableError, type StoredMessage } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
@@ -7,8 +8,8 @@ import { decodeRecord } from "../../log/record.ts";
 import { sameContent } from "../../log/same-content.ts";
 import { encodeBase64 } from "../../proof/primitives.ts";
 import { leafHash } from "../../proof/rfc6962.ts";
+import { createPauses } from "../../runtime/pauses.ts";
 import type { JudgedEvent, Settled } from "./judge.ts";
-import { createPace } from "./pace.ts";
 
 export interface Repeat {
   readonly position: number;
@@ -31,7 +32,7 @@ export const readRepeats = async (parts: {
   readonly settled: Settled[];
 }): Promise<void> => {
   const { reader, tenant, repeats, settled } = parts;
-  const pace = createPace();
+  const pause = createPauses(INTAKE_TURN_MS_MAX);
   for (let from = 0; from < repeats.length; from += READS_AT_ONCE) {
     const some = repeats.slice(from, from + READS_AT_ONCE);
     let messages: readonly (StoredMessage | undefined)[];
@@ -44,7 +45,8 @@ export const readRepeats = async (parts: {
       return;
     }
     for (const [index, repeat] of some.entries()) {
-      if (pace.isDue()) await pace.rest();
+      const paused = pause();
+      if (paused) await paused;
       settled[repeat.position] = compare(messages[index], tenant, repeat);
     }
   }

@@ -1,4 +1,5 @@
 /** The verifier in a worker of its own, so that the page stays usable while 200 MB are read, and reading can be ended. */
+import { messageOf } from "../../runtime/error-text.ts";
 import { type Judged, judge, type Progress, type Question } from "./judge.ts";
 
 export interface PickedFiles extends Omit<Question, "files"> {
@@ -49,12 +50,10 @@ export const answerQuestion = (): void => {
     }));
     judge({ ...data.question, files }, report).then(
       (judged) => say({ kind: "judged", judged }),
-      (error: unknown) => say({ kind: "failed", detail: detailOf(error) }),
+      (error: unknown) => say({ kind: "failed", detail: messageOf(error) }),
     );
   });
 };
-
-const detailOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export interface VerifierWorker {
   /** Ends what was asked before. */
@@ -118,7 +117,7 @@ const createReader = (
         );
         say({ kind: "bytes", bytes }, [bytes.buffer]);
       } catch (error) {
-        say({ kind: "unreadable", detail: `${files[file]?.name} cannot be read: ${detailOf(error)}` });
+        say({ kind: "unreadable", detail: `${files[file]?.name} cannot be read: ${messageOf(error)}` });
       }
     });
   };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ACCOUNT_OF, type BrokerUser } from "../../../streams/permissions.ts";
 import { missingAs } from "../../runtime/durable-file.ts";
+import { messageOf } from "../../runtime/error-text.ts";
 import { BrokerRefusedError } from "../connection.ts";
 
 export type BrokerFiles = ReturnType<typeof brokerFiles>;
@@ -64,9 +65,8 @@ export const loadCredentials = async (path: string): Promise<BrokerCredentials> 
   const text = await readFile(path, "utf8")
     .catch(missingAs(undefined))
     .catch((error: unknown) => {
-      const detail = error instanceof Error ? error.message : String(error);
       throw new BrokerRefusedError(
-        `${path} cannot be read: ${detail}. The user that runs the service must own it.`,
+        `${path} cannot be read: ${messageOf(error)}. The user that runs the service must own it.`,
       );
     });
   const passwordOf = (user: BrokerUser): string => {

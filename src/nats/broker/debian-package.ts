@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "../../runtime/error-text.ts";
 import { CommandError, runCommand } from "./run-command.ts";
 
 /** Debian 14: the first release with a nats-server above our floor. */
@@ -36,7 +37,7 @@ export const openPrivateApt = async (directory: string, suite?: string) => {
       await run("apt-get", ["update"]);
       return { ask: (command: readonly string[]) => run("apt-cache", command), unpack };
     } catch (error) {
-      failure = `${uri}: ${error instanceof Error ? error.message : error}`;
+      failure = `${uri}: ${messageOf(error)}`;
     }
   }
   throw new Error(failure);

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
+import { messageOf } from "../../runtime/error-text.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { BrokerRefusedError } from "../connection.ts";
 import { unpackDebianPackage } from "./debian-package.ts";
@@ -42,7 +43,7 @@ export const findBroker = async (options: FindOptions): Promise<FoundBroker> => 
     try {
       return await get();
     } catch (error) {
-      tried.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      tried.push(`${name}: ${messageOf(error)}`);
       return undefined;
     }
   };
@@ -162,7 +163,7 @@ export const downloadRelease = async (
   directory: string,
 ): Promise<string> => {
   const bytes = await download(url).catch((error: unknown) => {
-    throw new Error(`${url}: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`${url}: ${messageOf(error)}`);
   });
   const digest = createHash("sha256").update(bytes).digest("hex");
   if (digest !== sha256)

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** `prooftrail-verify`: `prooftrail verify` alone, as one file without dependencies (`bun run build:verifier`). */
 import { parseArgs } from "node:util";
+import { messageOf, stackOf } from "../../runtime/error-text.ts";
 import { printable, printableJson, printableLines } from "../../runtime/printable.ts";
 import { HELP, reportJson, reportText } from "./report.ts";
 import { EXIT_CODES, UnreadableFileError, verifyFile } from "./verify-file.ts";
@@ -33,7 +34,7 @@ const readArguments = () => {
   try {
     return parseArgs({ options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new FailureError("wrong_use", error instanceof Error ? error.message : String(error));
+    throw new FailureError("wrong_use", messageOf(error));
   }
 };
 
@@ -91,10 +92,10 @@ const codeOf = (error: unknown): keyof typeof TITLES => {
 /** As JSON in the form in which `prooftrail` reports failures (RFC 9457). */
 const complaintOf = (error: unknown, isJson: boolean): string => {
   const code = codeOf(error);
-  const detail = error instanceof Error ? error.message : String(error);
+  const detail = messageOf(error);
   const problem = { type: `urn:prooftrail:cli:${code}`, title: TITLES[code], detail, code };
   if (isJson) return shownOn(process.stderr, JSON.stringify(problem));
-  if (code === "failed") return printableLines(error instanceof Error ? (error.stack ?? detail) : detail);
+  if (code === "failed") return printableLines(stackOf(error));
   return code === "unwritten_output" ? detail : `${printable(detail)}\n\n${HELP.trimEnd()}`;
 };
 

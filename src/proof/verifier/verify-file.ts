@@ -1,6 +1,7 @@
 /** Reads a bundle, or the proof of an event, from disk, and the files to compare it with. */
 import { open, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "../../runtime/error-text.ts";
 import type { BundleFiles } from "../evidence/bundle-files.ts";
 import { BUNDLE_FILES } from "../evidence/manifest.ts";
 import type { Verdict } from "../evidence/verdict.ts";
@@ -57,9 +58,7 @@ const readable = async <Result>(path: string, work: Promise<Result>): Promise<Re
   try {
     return await work;
   } catch (error) {
-    throw new UnreadableFileError(
-      `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new UnreadableFileError(`${path} cannot be read: ${messageOf(error)}`);
   }
 };
 

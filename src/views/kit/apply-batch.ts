@@ -2,7 +2,6 @@
  * Applies projections to a batch of messages: decodes them once, loads the needed rows with one call per table, and evolves the projections in order,
  * each seeing what the ones before it wrote. Writes nothing. A record that a projection cannot take becomes a dead letter of that projection.
  */
-import { setImmediate as otherWork } from "node:timers/promises";
 import { tenantOfAudit } from "../../../streams/subjects.ts";
 import { eventFacts } from "../../event/facts.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
@@ -10,6 +9,7 @@ import { readEvent } from "../../event/read-event.ts";
 import type { StoredMessage } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { decodeRecord } from "../../log/record.ts";
+import { createPauses } from "../../runtime/pauses.ts";
 import { EVENTS_VIEW } from "../events/tables.ts";
 import { rowInteger } from "../store/tables.ts";
 import {
@@ -84,7 +84,7 @@ const evolveAll = async ({ projections, messages, now, load }: Batch): Promise<A
   const eventsAt = isLed ? await eventsPosition(load) : Number.POSITIVE_INFINITY;
   const overlay = createOverlay({ load });
   const decoded = decodeAll(messages);
-  const endTurn = createTurn();
+  const endTurn = createPauses(EVOLVE_MS_PER_TURN);
   await endTurn();
   if (asksForEvents) await overlay.fetch(eventsKeys(decoded.records));
   let firsts: readonly FirstEvent[] | undefined;
@@ -131,16 +131,6 @@ const eventsPosition = async (load: ViewStore["load"]): Promise<Sequence> => {
   return row ? rowInteger(row, "position") : 0;
 };
 
-/** Lets requests be answered if the projections have run for long enough. */
-const createTurn = (): (() => Promise<void>) => {
-  let endMs = performance.now() + EVOLVE_MS_PER_TURN;
-  return async () => {
-    if (performance.now() < endMs) return;
-    await otherWork();
-    endMs = performance.now() + EVOLVE_MS_PER_TURN;
-  };
-};
-
 interface Decoded {
   readonly records: readonly StoredRecord[];
   /** Records of events, first or not. */
@@ -183,7 +173,7 @@ const decode = ({ sequence, payload }: StoredMessage): StoredRecord | string => 
 interface Applier {
   readonly name: string;
   /** Loads the rows that `evolve` needs. */
-  prepare(endTurn: () => Promise<void>): Promise<void>;
+  prepare(endTurn: () => Promise<void> | undefined): Promise<void>;
   /** Returns what the projection does not take. */
   evolve(): readonly Rejection[];
 }

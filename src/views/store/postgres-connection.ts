@@ -5,6 +5,7 @@
  * it, which ends the process (its issue 1208), or after reconnecting continues outside the transaction (1155). Here each client of the package has
  * one connection, and is given up when that is lost.
  */
+import pLimit from "p-limit";
 import postgres from "postgres";
 import {
   VIEW_BUSY_MS_MAX,
@@ -12,7 +13,6 @@ import {
   VIEW_STATEMENTS_CACHED_MAX,
   VIEW_WRITER_SILENT_MS_MAX,
 } from "../../limits.ts";
-import { createTurns } from "../../runtime/turns.ts";
 import { DatabaseError, isReadOnly, namingOtherTables, withoutValues } from "./postgres-errors.ts";
 import type { Done } from "./stored-views.ts";
 import { ViewsUnavailableError } from "./unavailable.ts";
@@ -48,7 +48,7 @@ export interface Connection {
 }
 
 export const createConnection = (url: string): Connection => {
-  const inTurn = createTurns();
+  const inTurn = pLimit(1);
   let session: Session | undefined;
   let isGivenUp = false;
   let isClosed = false;
@@ -120,7 +120,7 @@ const openSession = (url: string): Session => {
   const client = connect(url, () => lose());
   // One query at a time: if the package still holds others when its connection closes, it connects again for them, even after its end, and keeps that
   // connection (measured).
-  const inTurn = createTurns();
+  const inTurn = pLimit(1);
   const waiting = new Set<(error: Error) => void>();
   const mayPrepare = createPreparing();
   let isLost = false;

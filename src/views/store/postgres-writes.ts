@@ -2,8 +2,8 @@
  * The writes of a commit as few statements: PostgreSQL answers each over the network. Rows of a table are sent together, one array per column, which
  * `unnest` turns into rows again; and the writes to many tables are one statement, each in a part of its WITH.
  */
-import { VIEW_STATEMENT_CHARACTERS_MAX } from "../../limits.ts";
-import { createPauses } from "./in-slices.ts";
+import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_WRITE_SLICE_MS_MAX } from "../../limits.ts";
+import { createPauses } from "../../runtime/pauses.ts";
 import { storing } from "./stored-rows.ts";
 import {
   columnName,
@@ -45,7 +45,7 @@ const LEAST_INDEXED = 3;
  * row is not one that its table can hold.
  */
 export async function* writeStatements(writes: readonly Write[]): AsyncGenerator<Statement> {
-  const pause = createPauses();
+  const pause = createPauses(VIEW_WRITE_SLICE_MS_MAX);
   let parts: Statement[] = [];
   let stages = new Map<string, number>();
   let characters = 0;

@@ -1,8 +1,8 @@
 /** One SQLite connection: its prepared statements, and transactions that neither overlap nor block the process while they wait. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
+import pLimit from "p-limit";
 import { VIEW_BUSY_MS_MAX, VIEW_STATEMENTS_CACHED_MAX } from "../../limits.ts";
-import { createTurns } from "../../runtime/turns.ts";
 import type { Done } from "./stored-views.ts";
 
 export type Statements = (sql: string) => StatementSync;
@@ -39,7 +39,7 @@ export interface Disk {
 }
 
 export const createTransactions = (statements: Statements, disk: Disk): Transactions => {
-  const inTurn = createTurns();
+  const inTurn = pLimit(1);
   let isOpen = false;
   let isGivenUp = false;
   const begin = (): void => {

@@ -8,9 +8,9 @@
  */
 import { closeSync, openSync, statfsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { PREFIX_WORDS_MAX, VIEW_BUSY_MS_MAX } from "../../limits.ts";
+import { PREFIX_WORDS_MAX, VIEW_BUSY_MS_MAX, VIEW_WRITE_SLICE_MS_MAX } from "../../limits.ts";
+import { createPauses } from "../../runtime/pauses.ts";
 import type { QueryParameter } from "./conditions.ts";
-import { inSlices } from "./in-slices.ts";
 import {
   constraintMessage,
   createStatements,
@@ -252,10 +252,14 @@ const createSqliteRows = () => {
     return sql;
   };
   return {
-    /** Makes the writes in order; the transaction must be rolled back if one of them fails. */
-    runWrites: (statements: Statements, writes: readonly Write[]): Promise<void> => {
+    /**
+     * Makes the writes in order, and lets requests be answered meanwhile: a group of 1000 records takes tens of milliseconds. The transaction must be
+     * rolled back if one of them fails.
+     */
+    runWrites: async (statements: Statements, writes: readonly Write[]): Promise<void> => {
       const rowTerms = createRowTerms();
-      return inSlices(writes, (write) => {
+      const pause = createPauses(VIEW_WRITE_SLICE_MS_MAX);
+      const run = (write: Write): void => {
         if (!isTextWrite(write)) {
           const { kind, table } = write;
           const sql = sqlOf(table);
@@ -271,7 +275,12 @@ const createSqliteRows = () => {
             write.sequence,
             sqliteTermsText(rowTerms(write)),
           );
-      });
+      };
+      for (const write of writes) {
+        run(write);
+        const paused = pause();
+        if (paused) await paused;
+      }
     },
     /** As ViewStore describes for `load`. */
     load: (

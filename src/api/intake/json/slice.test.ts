@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createPace } from "../pace.ts";
+import { createPauses } from "../../../runtime/pauses.ts";
 import { inspect } from "./inspect.ts";
 import { type JsonSlice, memberTexts, sliceBatch, sliceBody } from "./slice.ts";
 
@@ -112,7 +112,7 @@ describe("a body", () => {
 const readBatch = async (text: string, eventsMax: number) => {
   const events: JsonSlice[] = [];
   const take = (slice: JsonSlice): void => void events.push(slice);
-  return { sliced: await sliceBatch({ text, eventsMax, pace: createPace(), take }), events };
+  return { sliced: await sliceBatch({ text, eventsMax, pause: createPauses(10), take }), events };
 };
 
 describe("a batch", () => {

@@ -5,7 +5,6 @@
  * parsed at all, and a long text is not read a second time to say where it breaks: 16 MiB of brackets would take seconds (measured).
  */
 import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX, WARNINGS_MAX } from "../../../limits.ts";
-import type { Pace } from "../pace.ts";
 import { inspect } from "./inspect.ts";
 
 /** The text of one value as sent, with what was found in it. */
@@ -48,7 +47,8 @@ interface BatchReading {
   readonly text: string;
   /** Bounds the work: a body with more is not read to its end. */
   readonly eventsMax: number;
-  readonly pace: Pace;
+  /** Lets other requests run, if it is time. */
+  readonly pause: () => Promise<void> | undefined;
   /**
    * Called with each event as it is found, so that no parsed event is kept until the last one is read. The calls count only if the answer
    * is "batch".
@@ -132,7 +132,7 @@ type ReadArray =
   | { readonly kind: "count" };
 
 const readArray = async (
-  { text, eventsMax, pace, take }: BatchReading,
+  { text, eventsMax, pause, take }: BatchReading,
   start: number,
 ): Promise<ReadArray> => {
   if (text[start] !== "[") return { kind: "type" };
@@ -146,7 +146,8 @@ const readArray = async (
     if (!slice) return { kind: "invalid" };
     take(slice);
     count++;
-    if (pace.isDue()) await pace.rest();
+    const paused = pause();
+    if (paused) await paused;
     position = afterWhitespace(text, extent.end);
     if (text[position] === "]") return { kind: "array", end: position + 1 };
     if (text[position] !== ",") return { kind: "invalid" };
