@@ -43,12 +43,12 @@ const items = (folder: string, pages: readonly (readonly [text: string, name: st
 
 export default {
   title: "Prooftrail",
-  // Tables use the width that there is, and long code breaks instead of hiding the last column.
+  // Tables use the width that there is, and long code breaks instead of hiding the last column; words and codes of errors stay whole.
   head: [
     [
       "style",
       {},
-      ".VPDoc.has-aside .content-container { max-width: 820px } .vp-doc table { display: table; width: 100%; overflow-wrap: anywhere } .vp-doc th, .vp-doc td { padding: 6px 10px } .vp-doc th { overflow-wrap: normal }",
+      ".VPDoc.has-aside .content-container { max-width: 820px } .vp-doc table { display: table; width: 100% } .vp-doc th, .vp-doc td { padding: 6px 10px } .vp-doc td code { overflow-wrap: anywhere } .vp-doc td:nth-child(-n + 2):has(> code:only-child) { min-width: 172px }",
     ],
   ],
   description: "The audit log for AI systems that can prove itself",

@@ -57,7 +57,7 @@ const OWN = {
   another_input: [EXIT.usage, "The resume point belongs to another input"],
   unwritten_output: [EXIT.failed, "The output could not be written"],
   gave_up: [EXIT.unavailable, "Gave up"],
-  failed: [EXIT.failed, "It failed"],
+  failed: [EXIT.failed, "The command failed"],
 } as const;
 
 export const failure = (code: keyof typeof OWN, detail: string, advice?: string): Failure => {

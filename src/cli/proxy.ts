@@ -35,5 +35,5 @@ const isHostOf = ({ hostname, host }: URL, name: string): boolean => {
 
 const withoutPassword = (proxy: string): string => {
   const text = proxy.includes("://") ? proxy : `http://${proxy}`;
-  return URL.canParse(text) ? new URL(text).origin : "that is no address";
+  return URL.canParse(text) ? new URL(text).origin : "not an address";
 };

@@ -157,6 +157,17 @@ export interface CannotShow {
   readonly why: string;
 }
 
+export interface Hold {
+  readonly id: string;
+  readonly asset_id?: string;
+  readonly correlation_id?: string;
+  readonly reason: string;
+  readonly created_at: string;
+  readonly created_by: string;
+  readonly released_at?: string;
+  readonly released_reason?: string;
+}
+
 export interface Proof {
   readonly sequence: number;
   readonly leaf_index: number;

@@ -5,13 +5,16 @@ export const DEADLINE_WORDS = {
   month_before: ["Month before", "이전 달"],
   month_after: ["Next month", "다음 달"],
   month_lede: ["What falls due on each day, in the zone {z}", "날짜별 기한 ({z} 기준)"],
-  month_count: ["{n} obligations fall due in this month", "이 달에 기한이 되는 의무 {n}건"],
+  month_count: [
+    "{n} [obligation falls|obligations fall] due in this month",
+    "이 달에 기한이 되는 의무 {n}건",
+  ],
   month_too_many: [
     "Only the first {n} are shown: choose a filter.",
     "처음 {n}건만 표시합니다. 조건을 선택하세요.",
   ],
   more_on_day: ["{n} more", "{n}건 더"],
-  day_link: ["{d}: {n} obligations", "{d}: 의무 {n}건"],
+  day_link: ["{d}: {n} [obligation|obligations]", "{d}: 의무 {n}건"],
 
   feed: ["Subscribe in a calendar program", "캘린더 프로그램에서 구독"],
   feed_lede: [

@@ -36,7 +36,7 @@ export const EVENT_WORDS = {
 
   histogram: ["Events by time", "시간별 이벤트"],
   histogram_text: [
-    "{a} to {b}: {n} events, at most {m} in one bar ({s}).",
+    "{a} to {b}: {n} [event|events], at most {m} in one bar ({s}).",
     "{a}부터 {b}까지: 이벤트 {n}건, 막대({s})당 최대 {m}건.",
   ],
   histogram_whole: [
@@ -52,13 +52,11 @@ export const EVENT_WORDS = {
     "차트 없음: 유형, 시스템, 위험 등급 외의 조건으로는 집계하지 않습니다.",
   ],
   bar_text: ["{a} to {b}: {n}", "{a}부터 {b}까지: {n}건"],
-  hours_n: ["{n} h", "{n}시간"],
-  days_n: ["{n} d", "{n}일"],
 
   live_end: ["Stop following", "실시간 보기 종료"],
   live_pause: ["Pause", "일시 정지"],
   live_resume: ["Continue", "계속"],
-  live_paused: ["Paused: {n} new events wait.", "일시 정지: 새 이벤트 {n}건 대기 중."],
+  live_paused: ["Paused: {n} new [event waits|events wait].", "일시 정지: 새 이벤트 {n}건 대기 중."],
   live_broken: [
     "Connection lost. Reconnecting; no event is lost.",
     "연결이 끊겼습니다. 다시 연결하는 중이며, 누락되는 것은 없습니다.",
@@ -68,7 +66,7 @@ export const EVENT_WORDS = {
     "{a}부터 {b}까지 연결 끊김. 이 시간의 이벤트는 모두 표시됩니다.",
   ],
   live_left_out: [
-    "{n} events left out here; the list has them.",
+    "{n} [event|events] left out here; the list has them.",
     "여기서 {n}건 생략됨. 목록에는 모두 있습니다.",
   ],
   live_gap_lost: [

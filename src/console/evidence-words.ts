@@ -10,7 +10,7 @@ export const EVIDENCE_WORDS = {
   evidence_of_case: ["Evidence of this case", "이 사건의 증거 자료"],
   preview: ["What is in it", "포함 내용"],
   preview_records: [
-    "{r} of the {n} sealed records, {b} of events. The file will be about {f}.",
+    "{r} of the {n} sealed [record|records], {b} of events. The file will be about {f}.",
     "봉인된 기록 {n}건 중 {r}건, 이벤트 {b}. 파일 크기는 약 {f}입니다.",
   ],
   preview_complete: [
@@ -18,7 +18,7 @@ export const EVIDENCE_WORDS = {
     "테넌트의 모든 기록이 들어 있어 누락이 있으면 드러납니다.",
   ],
   preview_withheld: [
-    "{n} of them have expired: the bundle has only their hashes.",
+    "{n} of them [has|have] expired: the bundle has only the [hash|hashes].",
     "그중 {n}건은 보존 기간이 지나 해시만 들어갑니다.",
   ],
   preview_sealed: [
@@ -30,7 +30,10 @@ export const EVIDENCE_WORDS = {
     "조건에 맞는 이벤트가 없어 증명할 것이 없습니다. 보존 기간이 지난 이벤트는 찾을 수 없습니다.",
   ],
   left_out: ["What is left out", "제외되는 것"],
-  left_outside_time: ["{n} events before or after the time asked for.", "지정한 기간 밖의 이벤트 {n}건."],
+  left_outside_time: [
+    "{n} [event|events] before or after the time asked for.",
+    "지정한 기간 밖의 이벤트 {n}건.",
+  ],
   left_other_system: ["Events of the person about other systems.", "지정하지 않은 시스템의 정보주체 이벤트."],
   left_expired: [
     "Events whose retention has ended. They can no longer be found by a filter.",

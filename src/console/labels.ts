@@ -2,6 +2,8 @@
 import { signal } from "@preact/signals";
 import { ask, type One } from "./api.ts";
 import { language } from "./language.ts";
+import { LAW_TEXTS_KO } from "./law-words.ts";
+import { say } from "./words.ts";
 
 interface Label {
   readonly en: string;
@@ -49,7 +51,22 @@ const find = (kind: LabelKind, name: string): RuleLabel | undefined => {
   return labels !== undefined && Object.hasOwn(labels, name) ? labels[name] : undefined;
 };
 
-export const labelOf = (kind: LabelKind, name: string): string => find(kind, name)?.[language.value] ?? name;
+export const labelOf = (kind: LabelKind, name: string): string =>
+  // The service knows it only from EXTRA_EVENT_TYPES, without a label.
+  name === "sdk.heartbeat" ? say("heartbeat") : (find(kind, name)?.[language.value] ?? name);
+
+/** An article or a reason as answers have it; several are joined by semicolons. */
+export const lawText = (text: string | null): string => {
+  if (text === null || language.value !== "ko") return text ?? "";
+  const known = (each: string) => (Object.hasOwn(LAW_TEXTS_KO, each) ? LAW_TEXTS_KO[each] : undefined);
+  return (
+    known(text) ??
+    text
+      .split("; ")
+      .map((each) => known(each) ?? each)
+      .join("; ")
+  );
+};
 
 export const namesOf = (kind: LabelKind): readonly string[] => Object.keys(vocabulary.value[kind] ?? {});
 

@@ -27,10 +27,17 @@ const format =
       new Date(time),
     );
 
-export const dayOf = format({ day: "numeric", month: "short" });
+/** With the year unless it is this one. */
+const shortFormat = (options: Intl.DateTimeFormatOptions) => {
+  const [short, long] = [format(options), format({ ...options, year: "numeric" })];
+  return (time: string, zone?: string): string =>
+    (new Date(time).getFullYear() === new Date().getFullYear() ? short : long)(time, zone);
+};
+
+export const dayOf = shortFormat({ day: "numeric", month: "short" });
 export const dateOf = format({ day: "numeric", month: "short", year: "numeric" });
 export const longDateOf = format({ day: "numeric", month: "long", year: "numeric" });
-export const timeOf = format({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+export const timeOf = shortFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 /** For what may be years away. */
 export const yearTimeOf = format({
   day: "numeric",
@@ -55,6 +62,12 @@ export const firstWeekday = (): number => (language.value === "ko" ? 0 : 1);
 export const zoneOf = (zone: string): string => zone.split("/").at(-1)?.replaceAll("_", " ") ?? zone;
 
 export const numberOf = (value: number): string => new Intl.NumberFormat(locale()).format(value);
+
+/** "6 hours", "1 day". */
+export const hoursOf = (hours: number): string => {
+  const [value, unit] = hours < 24 ? [hours, "hour"] : [hours / 24, "day"];
+  return new Intl.NumberFormat(locale(), { style: "unit", unit, unitDisplay: "long" }).format(value);
+};
 
 const SIZES = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
 

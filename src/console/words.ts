@@ -32,6 +32,7 @@ const WORDS = {
   models: ["Models", "모델"],
   notices: ["Notices", "고지"],
   objections: ["Objections", "이의 제기"],
+  objection: ["Objection", "이의 제기"],
   reviews: ["Human reviews", "인적 검토"],
   incidents: ["Incidents", "사고"],
   incident: ["Incident", "사고"],
@@ -45,7 +46,7 @@ const WORDS = {
   other_language: ["한국어", "English"],
   search: ["Search", "검색"],
   search_hint: ["Search events: words or an id  ( / )", "이벤트 검색: 단어 또는 ID  ( / )"],
-  sealed: ["Sealed: {n} records", "봉인됨: 기록 {n}건"],
+  sealed: ["Sealed: {n} [record|records]", "봉인됨: 기록 {n}건"],
   tenant: ["Tenant", "테넌트"],
 
   // States of a page.
@@ -146,15 +147,12 @@ const WORDS = {
   resolved: ["Answered", "답변"],
   triggered: ["Requested", "요청"],
   assessment: ["Assessment", "평가"],
-  recorded: ["recorded {t}", "기록 {t}"],
   received_at: ["received {t}", "수신 {t}"],
   recorded_late: ["recorded only after it was due", "기한이 지난 뒤에 기록됨"],
 
   // Overview.
-  head_overdue: ["{n} obligations are overdue", "기한이 지난 의무 {n}건"],
-  head_overdue_one: ["1 obligation is overdue", "기한이 지난 의무 1건"],
-  head_due: ["{n} fall due soon", "곧 기한인 의무 {n}건"],
-  head_due_one: ["1 falls due soon", "곧 기한인 의무 1건"],
+  head_overdue: ["{n} [obligation is|obligations are] overdue", "기한이 지난 의무 {n}건"],
+  head_due: ["{n} [falls|fall] due soon", "곧 기한인 의무 {n}건"],
   head_nothing: ["Nothing needs you", "처리할 일이 없습니다"],
   balanced: ["Log, views and acknowledgements agree.", "로그, 뷰, 수신 확인이 일치합니다."],
   not_balanced: [
@@ -162,18 +160,21 @@ const WORDS = {
     "로그, 뷰, 수신 확인이 서로 다릅니다. 운영자 확인이 필요합니다.",
   ],
   balance_unknown: ["Acknowledgements were not counted.", "수신 확인 수가 집계되지 않았습니다."],
-  breached_some: ["{n} obligations were breached.", "위반된 의무가 {n}건 있습니다."],
+  breached_some: ["{n} [obligation was|obligations were] breached.", "위반된 의무가 {n}건 있습니다."],
   needs_you: ["Needs you", "처리할 일"],
   all_obligations: ["All obligations", "전체 의무"],
   events_by_day: ["Events by day", "일별 이벤트"],
   open_in_events: ["Open in Events", "이벤트에서 열기"],
-  chart_text: ["{n} events in 30 days, at most {m} on one day", "30일 동안 이벤트 {n}건, 하루 최대 {m}건"],
+  chart_text: [
+    "{n} [event|events] in 30 days, at most {m} on one day",
+    "30일 동안 이벤트 {n}건, 하루 최대 {m}건",
+  ],
   next_due: ["Due next", "다음 기한"],
-  senders: ["Senders", "전송 시스템"],
-  no_senders: ["No sender numbers its events.", "번호를 매기는 전송 시스템이 없습니다."],
+  senders: ["Who sends", "전송 현황"],
+  no_senders: ["No source numbers its events.", "번호를 매기는 전송 시스템이 없습니다."],
   every_number: ["no number missing", "누락 번호 없음"],
   numbers_missing: ["numbers {a}–{b} missing since {t}", "{t}부터 번호 {a}–{b} 누락"],
-  some_missing: ["{n} numbers missing", "번호 {n}개 누락"],
+  some_missing: ["{n} [number|numbers] missing", "번호 {n}개 누락"],
   newest: ["Newest", "최근 이벤트"],
   no_events: ["No events yet", "아직 이벤트가 없습니다"],
   no_events_lede: [
@@ -189,10 +190,9 @@ const WORDS = {
   live: ["Follow live", "실시간 보기"],
   live_on: ["Live: new events appear on top.", "실시간: 새 이벤트가 위에 표시됩니다."],
   live_filters: [
-    "Live works with the filters type, system and risk.",
+    "The live view filters by type, system and risk only.",
     "실시간 보기는 유형, 시스템, 위험 등급 조건만 지원합니다.",
   ],
-  events_head: ["Events", "이벤트"],
 
   // One event.
   event_lede: ["Event {id} of {system}, {time}.", "{system}의 이벤트 {id}, {time}."],
@@ -209,14 +209,14 @@ const WORDS = {
   verified: ["Verified in this browser", "이 브라우저에서 검증됨"],
   not_verified: ["Not verified", "검증되지 않음"],
   proof_says: [
-    "The record is leaf {l} of a log with {n} records, and its tree head has the service's signature.",
-    "이 기록은 기록 {n}건으로 된 로그의 {l}번째 잎이며, 트리 헤드에 서비스의 서명이 있습니다.",
+    "The record is leaf {l} of a log with {n} [record|records], and its tree head has the service's signature.",
+    "이 기록은 기록 {n}건으로 된 로그의 리프 {l}번이며, 트리 헤드에 서비스의 서명이 있습니다.",
   ],
   not_sealed: ["Not sealed yet. It takes a few seconds.", "아직 봉인되지 않았습니다. 몇 초 걸립니다."],
-  leaf: ["Leaf", "잎"],
+  leaf: ["Leaf", "리프"],
   tree_head: ["Tree head", "트리 헤드"],
   signed_by: ["Signed by", "서명"],
-  records_n: ["{n} records", "기록 {n}건"],
+  records_n: ["{n} [record|records]", "기록 {n}건"],
   neighbours: ["Its case", "관련 사건"],
   all_of_case: ["All events of the case", "사건의 모든 이벤트"],
   to_decision: ["The decision", "해당 결정"],
@@ -247,6 +247,7 @@ const WORDS = {
   due_on: ["due {t}, {z}", "기한 {t}, {z}"],
   clock_started: ["started {t}", "시작 {t}"],
   clock_stopped: ["{a} → {b}", "{a} → {b}"],
+  clock_met: ["met {t}", "이행 {t}"],
   extended_n: ["extended {n}×", "{n}회 연장"],
   waived_because: ["waived by {w}: {r}", "{w} 면제: {r}"],
   waive: ["Waive", "면제"],
@@ -280,13 +281,11 @@ const WORDS = {
   letter_laws: ["Rules that apply: {l}.", "적용 법령: {l}."],
 
   // Obligations, coverage, registers.
-  why: ["Why", "이유"],
-  started_by: ["started by {e}", "{e}(으)로 시작"],
   coverage_lede: [
     "What the log can show for each system and obligation. A cell opens its evidence.",
     "시스템과 의무별로 로그가 보여 줄 수 있는 것입니다. 칸을 열면 증거가 보입니다.",
   ],
-  coverage_cell: ["{i} of {d}", "{d}건 중 {i}건"],
+  coverage_cell: ["{i} of {d} in time", "{d}건 중 {i}건 기한 내"],
   coverage_detail: ["{duty} · {system}", "{duty} · {system}"],
   coverage_counts: [
     "{d} were due: {i} in time, {l} late, {u} not met, {w} waived. {p} not due yet.",
@@ -306,10 +305,13 @@ const WORDS = {
 
 export type Word = keyof typeof WORDS;
 
-/** `{name}` is replaced by its value. */
+/** `{name}` is replaced by its value, `[one|several]` by what suits `{n}`. */
 export const say = (word: Word, values: Readonly<Record<string, string | number>> = {}): string => {
   const text: string = WORDS[word][language.value === "ko" ? 1 : 0];
-  return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+  const suiting = text.replaceAll(/\[(.+?)\|(.+?)\]/g, (_, one: string, several: string) =>
+    String(values.n) === "1" ? one : several,
+  );
+  return suiting.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 };
 
 /** The sentence cut at its `{name}`s, for values that are elements. */

@@ -98,10 +98,10 @@ const CLIENT_NAMES = [...SERVICE_NAMES, "apiKey", "batch", "heartbeat"];
 const optionsIn = (given: unknown, names: readonly string[], group = "") => {
   const nameOf = (name: string): string => (group === "" ? name : `${group}.${name}`);
   if (!isJsonObject(given))
-    throw new TypeError(`${group || "options"} is no object: give { ${names.join(", ")} }.`);
+    throw new TypeError(`${group || "options"} is not an object: give { ${names.join(", ")} }.`);
   for (const name of Object.keys(given))
     if (!names.includes(name))
-      throw new TypeError(`${nameOf(name)} is no option: there are ${names.join(", ")}.`);
+      throw new TypeError(`${nameOf(name)} is not an option: the options are ${names.join(", ")}.`);
   return {
     given,
     text: (name: string, complaint: string, form = /./s): string => {
@@ -147,13 +147,15 @@ const proxyIn = ({ given: { proxy } }: Options): HttpProxy | undefined => {
   if (proxy === undefined) return undefined;
   const parsed = parseUrl(proxy);
   if (parsed) return proxyAt(parsed);
-  throw new TypeError('proxy is no address of an HTTP proxy: give one such as "http://proxy.example:3128".');
+  throw new TypeError(
+    'proxy is not the address of an HTTP proxy: give one such as "http://proxy.example:3128".',
+  );
 };
 
 const hashIn = ({ given: { hashKey } }: Options): Hash => {
   if (hashKey === undefined) return sha256;
   if (typeof hashKey !== "string" && !isBytes(hashKey))
-    throw new TypeError("hashKey is neither a text nor a Uint8Array: give one of them.");
+    throw new TypeError("hashKey is neither a string nor a Uint8Array: give one of them.");
   return keyedHash(hashKey);
 };
 
@@ -200,7 +202,7 @@ const inMemory = (options: Options) => ({
 const eventOptions = (options: Options) => {
   for (const name of ["onDropped", "onRejected", "onProblem"])
     if (!["function", "undefined"].includes(typeof options.given[name]))
-      throw new TypeError(`${name} is no function: give one, or leave it out.`);
+      throw new TypeError(`${name} is not a function: pass one, or leave it out.`);
   return { source: sourceIn(options), hashKey: hashIn(options) };
 };
 

@@ -44,7 +44,7 @@ export class EventMaker {
       const event = { ...members };
       const nowMs = Date.now();
       const { event_id = uuid7(nowMs), timestamp = new Date(nowMs).toISOString() } = event;
-      if (typeof event_id !== "string") throw new Fault("/event_id", "Is no text.");
+      if (typeof event_id !== "string") throw new Fault("/event_id", "Not a string.");
       eventId = event_id;
       // All members are spread and then overwritten: leaving some out of the copy costs more than everything else.
       const whole: Record<string, unknown> = { event_id, timestamp, ...shared, ...event };
@@ -73,7 +73,7 @@ export class EventMaker {
     const given = identifiersOf(event, shared);
     if (given === undefined) return;
     const identifiers = membersOf(given);
-    if (!identifiers) throw new Fault("/hash", "Is no object.");
+    if (!identifiers) throw new Fault("/hash", "Not an object.");
     whole.hash = undefined;
     for (const name in identifiers) {
       const identifier = identifiers[name];
@@ -83,7 +83,7 @@ export class EventMaker {
       if (event[`${name}_hash`] !== undefined)
         throw new Fault(path, `The event has a ${name}_hash as well: give one of the two.`);
       if (typeof identifier !== "string" && !isBytes(identifier))
-        throw new Fault(path, "Only a text or bytes can be hashed.");
+        throw new Fault(path, "Only a string or bytes can be hashed.");
       whole[`${name}_hash`] = this.#hash(identifier);
     }
   }
@@ -129,7 +129,7 @@ const NO_METADATA: Converted = {
 };
 
 const notAnEvent = (handed: unknown): Fault =>
-  new Fault("", isJsonObject(handed) ? formOf(handed).message : "Is no event: hand over an object.");
+  new Fault("", isJsonObject(handed) ? formOf(handed).message : "Not an event: pass an object.");
 
 const HASHED: ReadonlySet<string> = new Set(["subject", "context", "outcome"]);
 

@@ -82,17 +82,14 @@ class Writing {
     }
     const form = Array.isArray(value) || isPlain(value) ? value : this.#form(value);
     if (Object.getOwnPropertySymbols(value).length > 0)
-      this.#instead(
-        undefined,
-        "A symbol is no name in JSON: give the member a text for a name, or leave it out.",
-      );
+      this.#instead(undefined, "JSON has no symbols as names: use a string, or leave the member out.");
     this.#around.push(value);
     return form;
   }
 
   #nothing(value: unknown): unknown {
     const form = types.isDate(value) ? "Invalid Date" : null;
-    return this.#instead(form, "Its toJSON() gives nothing: is it a valid date?");
+    return this.#instead(form, "Its toJSON() returns nothing: is it a valid date?");
   }
 
   #form(value: unknown): unknown {
@@ -152,16 +149,16 @@ interface Form {
 export const formOf = (value: unknown): Form => {
   switch (typeof value) {
     case "number":
-      return { form: String(value), message: `${value} is no JSON number: send a text or null.` };
+      return { form: String(value), message: `JSON has no ${value}: send a string or null.` };
     case "bigint":
-      return { form: String(value), message: "A BigInt is no JSON number: send it as a text." };
+      return { form: String(value), message: "JSON has no BigInt: send it as a string." };
     case "function":
       return { form: `[function ${value.name}]`, message: "A function cannot be sent." };
   }
   if (typeof value !== "object" || value === null)
     return { form: String(value), message: `A ${typeof value} cannot be sent.` };
   const kind = value.constructor?.name || "object with a prototype";
-  return { form: partsOf(value), message: `A ${kind} is not sent as it is: make a plain object of it.` };
+  return { form: partsOf(value), message: `A ${kind} is not sent as it is: pass a plain object.` };
 };
 
 const partsOf = (value: object): unknown[] | Record<string, unknown> => {

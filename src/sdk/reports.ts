@@ -76,9 +76,11 @@ export interface Reports {
   readonly rejections: number;
 }
 
+const OF_EVENTS: ReadonlySet<Problem["kind"]> = new Set(["dropped", "rejected", "warning", "converted"]);
+
 export const createReports = ({ onDropped, onRejected, onProblem }: Callbacks): Reports => {
   const drops: Partial<Record<DropReason, number>> = {};
-  const reported = new Map<Problem["kind"], { atMs: number; since: number }>();
+  const reported = new Map<Problem["kind"], { atMs: number; since: number; message: string }>();
   let rejections = 0;
   let hasEnded = false;
   /** Not given to the process yet. */
@@ -92,18 +94,30 @@ export const createReports = ({ onDropped, onRejected, onProblem }: Callbacks): 
     else process.nextTick(emit);
   };
 
+  // If the callback for faults fails itself, nobody is left to report to.
+  const tell = (one: Problem): void =>
+    run(
+      () => (onProblem ?? warn)(one),
+      () => {},
+    );
+  /** What would have waited for the next minute. Why events still wait is reported anew by what tries to deliver them. */
+  const tellTheRest = (): void => {
+    for (const [kind, { since, message }] of reported)
+      if (since > 0 && OF_EVENTS.has(kind)) tell({ kind, message, count: since });
+    reported.clear();
+  };
+
   const problem = (kind: Problem["kind"], message: string): void => {
     const last = reported.get(kind) ?? { atMs: Number.NEGATIVE_INFINITY, since: 0 };
     const count = last.since + 1;
     const nowMs = performance.now();
     const isDue = nowMs - last.atMs >= REPORT_INTERVAL_MS;
-    reported.set(kind, isDue ? { atMs: nowMs, since: 0 } : { ...last, since: count });
-    if (!isDue) return;
-    // If the callback for faults fails itself, nobody is left to report to.
-    run(
-      () => (onProblem ?? warn)({ kind, message, count }),
-      () => {},
+    reported.set(
+      kind,
+      isDue ? { atMs: nowMs, since: 0, message } : { atMs: last.atMs, since: count, message },
     );
+    if (!isDue) return;
+    tell({ kind, message, count });
     // Not before the callback has returned: an event that it captures may be dropped as well.
     if (hasEnded) reported.delete(kind);
   };
@@ -123,9 +137,9 @@ export const createReports = ({ onDropped, onRejected, onProblem }: Callbacks): 
       return rejections;
     },
     problem,
-    closing: () => reported.clear(),
+    closing: tellTheRest,
     ending: () => {
-      reported.clear();
+      tellTheRest();
       hasEnded = true;
       emit();
     },
@@ -164,14 +178,15 @@ const WARNING = "ProoftrailWarning";
 
 const warningCode = ({ kind }: Problem): string => `PROOFTRAIL_${kind.toUpperCase()}`;
 
+const textOfWarning = ({ message, count }: Problem): string =>
+  count > 1 ? `${message} (${count} times since the last warning of this kind)` : message;
+
 const emitWarning = (warning: Problem): void => {
-  const { message, count } = warning;
-  const more = count > 1 ? ` (${count} times since the last warning of this kind)` : "";
-  process.emitWarning(`${message}${more}`, { type: WARNING, code: warningCode(warning) });
+  process.emitWarning(textOfWarning(warning), { type: WARNING, code: warningCode(warning) });
 };
 
 const writeWarning = (warning: Problem): void => {
-  process.stderr.write(`[${warningCode(warning)}] ${WARNING}: ${warning.message}\n`);
+  process.stderr.write(`[${warningCode(warning)}] ${WARNING}: ${textOfWarning(warning)}\n`);
 };
 
 /** `1 event`, `2 events`. */

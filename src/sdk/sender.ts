@@ -273,7 +273,7 @@ export class Sender {
     const entry = entries[first.position ?? -1];
     const what = entry === undefined ? "What was sent" : `Event ${eventIdIn(entry.text) ?? "?"}`;
     const more = warnings.length > 1 ? ` (the first of ${warnings.length} warnings)` : "";
-    const text = `${what} was taken, with a warning: ${path ? `${path}: ` : ""}${message}${more}`;
+    const text = `${what} was accepted with a warning: ${path ? `${path}: ` : ""}${message}${more}`;
     this.#options.reports.problem("warning", text);
   }
 

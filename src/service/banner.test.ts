@@ -39,6 +39,12 @@ test("the banner mentions an earlier admin key only if there was one", () => {
   expect(inPlaceOfAnother).toContain("the one in ADMIN_API_KEY; the earlier one no longer works");
 });
 
+test("the banner names the console and how to sign in", () => {
+  const said = told({ kind: "kept", path: "/data/admin.key" });
+  expect(said).toContain("http://127.0.0.1:8080/, with the admin key or the link of `prooftrail console`");
+  expect(told({ kind: "kept" }, { ROLES: "projector" })).not.toContain("console");
+});
+
 test("a made key is shown in a terminal alone; elsewhere the banner names its file", () => {
   const made = { kind: "made", key: "ptk_secret", path: "/data/admin.key" } as const;
   expect(told(made, {}, true)).toContain("ptk_secret");

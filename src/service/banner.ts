@@ -25,6 +25,10 @@ export const banner = (options: {
       : "the key in CHECKPOINT_KEY";
   const rows: readonly (readonly [string, string | false | undefined])[] = [
     ["listens at", url ?? "nowhere: it has no role api, and no PORT for /metrics and /health/ready"],
+    [
+      "console",
+      hasApi && canBundle && url && `${url}/, with the admin key or the link of \`prooftrail console\``,
+    ],
     ["documentation", hasApi && url && `${url}/docs`],
     ["sandbox", hasApi && canBundle && url && `${url}/sandbox, to try it without a key`],
     ["metrics", !hasApi && url && `${url}/metrics`],

@@ -69,9 +69,21 @@ describe("keys", () => {
     const listed = await cli(["keys", "list", "--tenant", "acme"]);
     expect(listed.out).toMatch(
       new RegExp(
-        `^ID +TENANT +NAME +SCOPES +STATE\n${data.id}  acme    삼성 acme  events:read  until \\d{4}-`,
+        `^ID +TENANT +NAME +ROLE +SCOPES +STATE\n${data.id}  acme    삼성 acme +events:read  until \\d{4}-`,
       ),
     );
+    await cli([
+      "keys",
+      "create",
+      "--tenant",
+      "seats",
+      "--role",
+      "auditor",
+      "--person",
+      "j.kim@audit.example",
+    ]);
+    const seats = await cli(["keys", "list", "--tenant", "seats"]);
+    expect(seats.out).toMatch(/seats +j\.kim@audit\.example +auditor +events:read +active/);
 
     const rotated = await cli(["keys", "rotate", data.id, "--grace", "1h", "--save", "new.key"]);
     expect([rotated.code, rotated.err]).toEqual([0, ""]);

@@ -150,6 +150,18 @@ describe.skipIf(noBrowserReason !== undefined)(
       await expectAccessible(page, "looked-at");
     });
 
+    test("a seat that covers some systems is not offered a bundle of the whole tenant", async () => {
+      const all = "Everything of the tenant";
+      for (const [covers, count] of [
+        [undefined, 1],
+        [{ asset_ids: ["consumer-credit-kr"] }, 0],
+      ] as const) {
+        await using opened = await signedIn({ role: "auditor", covers });
+        await openScreen(opened.page, `${root}evidence`);
+        expect(await opened.page.getByRole("link", { name: all }).count()).toBe(count);
+      }
+    });
+
     test("a key is rotated, and its successor is shown once", async () => {
       const old = await demo.makeSeat({ name: "batch import", scopes: ["events:read"] });
       await using opened = await signedIn({ role: "admin" }, 390);

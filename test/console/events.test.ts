@@ -252,6 +252,8 @@ describe.skipIf(noBrowserReason !== undefined)(
         const said = /: ([\d,]+) events/.exec((await caption.textContent()) ?? "")?.[1];
         expect([query, await page.locator(".lede").textContent()]).toEqual([query, `${said} in all`]);
       }
+      await openScreen(page, `${root}events?event_type=none.*`);
+      await page.getByText("0 events, at most 0 in one bar (1 day).").waitFor();
     });
 
     test("a view is copied as a link, and kept by name in this browser", async () => {

@@ -5,6 +5,21 @@ import { SCREENS } from "../../src/console/screen-names.ts";
 import { noBrowserReason } from "../support/browser.ts";
 import { expectGoodScreens, openScreen, openSignedIn, screenAddress, settled } from "../support/console.ts";
 import { type DemoService, startDemoService } from "../support/demo-service.ts";
+import { event } from "../support/service.ts";
+
+/** Words of cells that stand on more than one line. Hyphens and dots are good places to end a line. */
+const CUT_WORDS = `[...document.querySelectorAll("main td")].flatMap((cell) => {
+  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  const cut = [];
+  for (let text = texts.nextNode(); text; text = texts.nextNode())
+    for (const word of text.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
+      const range = document.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) cut.push(word[0]);
+    }
+  return cut;
+})`;
 
 let demo: DemoService;
 let root: string;
@@ -40,6 +55,31 @@ describe.skipIf(noBrowserReason !== undefined)(
         }),
     );
 
+    test("no table cuts a word, and on a phone no column shrinks to a letter", async () => {
+      for (const width of [1280, 390]) {
+        await using opened = await openSignedIn({ root, key: demo.key, width });
+        for (const screen of ["", "objections", "reviews", "sources"]) {
+          await openScreen(opened.page, screenAddress(root, screen));
+          await opened.page.locator("main td").first().waitFor();
+          expect([screen, width, await opened.page.evaluate(CUT_WORDS)]).toEqual([screen, width, []]);
+        }
+      }
+    });
+
+    test("a time of another year has its year, and one event is not events", async () => {
+      const { service } = demo;
+      const key = await service.makeKey("old", ["events:write", "events:read"]);
+      const old = event({ event_id: "evt_old", timestamp: "2019-09-05T12:00:00Z" });
+      await service.call("/v1/events", { key, body: old });
+      await service.call("/v1/events?min_sequence=1", { key });
+      await using opened = await openSignedIn({ root, key, path: "events" });
+      const cells = opened.page.locator("tbody tr").first().locator("time");
+      expect(await cells.first().textContent()).toBe("5 Sept 2019, 12:00");
+      expect(await cells.last().textContent()).not.toMatch(/\d{4}/);
+      await openScreen(opened.page, `${root}events?from=2019-09-01&to=2019-09-30`);
+      await opened.page.getByText(": 1 event, at most 1 in one bar (1 day).").waitFor();
+    });
+
     test("the first Tab offers to skip the navigation, and a slash goes to the search", async () => {
       await using opened = await openSignedIn({ root, key: demo.key });
       const { page } = opened;
@@ -58,7 +98,7 @@ describe.skipIf(noBrowserReason !== undefined)(
     test("a source with missing numbers leads to which they are, and a wrong name says that nothing matches", async () => {
       await using opened = await openSignedIn({ root, key: demo.key });
       const { page } = opened;
-      await page.getByRole("link", { name: "Sources" }).click();
+      await page.getByRole("navigation").getByRole("link", { name: "Sources" }).click();
       const row = page.getByRole("row", { name: /src-payment-fraud-screening/ });
       await row.getByText("typescript 0.1.0").waitFor();
       await row.getByRole("link", { name: "7 missing" }).click();

@@ -252,7 +252,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       const { page } = await openPage(browser, `${service.url}/verify?lang=ko`);
       await page.setViewportSize({ width: 320, height: 900 });
       expect(await page.evaluate("document.documentElement.lang")).toBe("ko");
-      await page.getByLabel("확인할 파일").setInputFiles(tampered);
+      await page.getByLabel("검증할 파일").setInputFiles(tampered);
       const verdict = page.getByRole("status");
       await verdict.getByText("무효 (INVALID)").waitFor();
       expect(await verdict.locator("p").getAttribute("lang")).toBe("en");

@@ -89,7 +89,7 @@ const refuseBundle = (...refusal: Parameters<typeof refuse>): never => {
   throw new BundleRefusedError(refuse(...refusal));
 };
 
-const NOTHING = ["not_found", "No event that the views show matches: there is nothing to prove."] as const;
+const NOTHING = ["not_found", "No event matches, or those that match have expired."] as const;
 const NOT_SEALED = [
   "not_sealed",
   "Not everything in the log is in the views and under a signed tree head yet. Retry, or with a longer `wait`.",

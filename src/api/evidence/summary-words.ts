@@ -8,7 +8,7 @@ export type SummaryLanguage = (typeof SUMMARY_LANGUAGES)[number];
 export const figure = (count: number): string => count.toLocaleString("en-US");
 const counted = (count: number, what: string): string => `${figure(count)} ${what}${count === 1 ? "" : "s"}`;
 const orNone = (count: number, state: string): string =>
-  count === 0 ? `none is ${state}` : `${figure(count)} ${state}`;
+  count === 0 ? `none ${state}` : `${figure(count)} ${state}`;
 
 /** What the bundle covers. */
 export const TERMS = {
@@ -39,7 +39,7 @@ export const COLUMNS = {
   state: label("State", "상태"),
   due: label("Due", "기한"),
   obligation: label("Obligation", "의무"),
-  clause: label("Where the law says so", "근거 조항"),
+  clause: label("Article", "근거 조항"),
   since: label("Since", "시작"),
   met: label("Met", "이행"),
   recorded: label("Recorded", "기록"),
@@ -71,13 +71,13 @@ const EN = {
       ...(from === undefined ? [] : [`from ${from}`]),
       ...(to === undefined ? [] : [`before ${to}`]),
     ];
-    return bounds.length === 0 ? "of all times" : `${bounds.join(", ")} (as events say)`;
+    return bounds.length === 0 ? "without a time limit" : `${bounds.join(", ")} (as events say)`;
   },
   duties: (count: number, at: string, overdue: number, breached: number) =>
     `${counted(count, "obligation")} at ${at}: ${orNone(overdue, "overdue")}, ${orNone(breached, "breached")}.`,
   recordedLate: (count: number) =>
     count === 0
-      ? html`None was met only by an event that was recorded late.`
+      ? html`None was recorded late.`
       : html`<strong>${counted(count, "obligation")} recorded late</strong>: the events say that ${count === 1 ? "it was" : "they were"} met in time or had more time, but the log received them only after the due time.`,
   times: "All times are UTC.",
   contents: "Contents",
@@ -100,7 +100,7 @@ const EN = {
   obligations: "Obligations",
   noObligation: "No event here starts an obligation that this service knows.",
   obligationsNote: (at: string) =>
-    `From the events as of ${at}, overdue first. Recorded is when the log received the event that met it. Obligations of all times are shown, even if the bundle has a period. Not legal advice: check the clause.`,
+    `From the events as of ${at}, overdue first. Recorded is when the log received the event that met it. All obligations are shown, even if the bundle covers only a period. Not legal advice: check the clause.`,
   waived: (at: string, by: string, reason: string) => `Waived ${at} by ${by}: ${reason}`,
   late: "late",
   decisions: "What was decided",
@@ -202,8 +202,8 @@ const KO: SummaryWords = {
   unlinked: "연결되지 않음",
   whoToAsk: "문의할 사람",
   nobody: "기록 없음",
-  nobodyToAsk: "AI 시스템 등록부에 문의할 사람이 없습니다.",
-  assetsNote: "AI 시스템 등록부에서 가져온, 이벤트에 마지막으로 기재된 내용입니다.",
+  nobodyToAsk: "AI 시스템 대장에 문의할 사람이 없습니다.",
+  assetsNote: "AI 시스템 대장에서 가져온, 이벤트에 마지막으로 기재된 내용입니다.",
   moreAssets: html`더 있습니다. <code>GET /v1/assets</code>에서 전체를 볼 수 있습니다.`,
   howToVerify: "검증 방법",
   verifier:

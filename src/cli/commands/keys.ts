@@ -212,11 +212,15 @@ const list: CommandSpec = {
       return EXIT.ok;
     }
     const keys = (await Array.fromAsync(read)).flatMap(({ rows }) => rows);
-    const rows = keys.map((key) => ({ ...key, state: stateText(key, context.now()) }));
+    const rows = keys.map((key) => ({
+      ...key,
+      name: key.name ?? key.person,
+      state: stateText(key, context.now()),
+    }));
     await out.write(
       rows.length === 0
         ? "There are no keys but the one used. Create one: prooftrail keys create\n"
-        : tableText<JsonRecord>(context, ["id", "tenant", "name", "scopes", "state"], rows),
+        : tableText<JsonRecord>(context, ["id", "tenant", "name", "role", "scopes", "state"], rows),
     );
     return EXIT.ok;
   },
@@ -227,7 +231,7 @@ const stateText = ({ revoked_at, grace_until, expires_at }: JsonRecord, now: Dat
   const isOver = (time: unknown): boolean => typeof time === "string" && Date.parse(time) <= now.getTime();
   if (revoked_at !== undefined) return `revoked ${day(revoked_at)}`;
   if (grace_until !== undefined) return `${isOver(grace_until) ? "replaced" : "ends"} ${day(grace_until)}`;
-  if (expires_at === undefined) return "works";
+  if (expires_at === undefined) return "active";
   return isOver(expires_at) ? `expired ${day(expires_at)}` : `until ${day(expires_at)}`;
 };
 

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { addressOf } from "../address.ts";
 import type { Obligation } from "../answers.ts";
 import { change } from "../api.ts";
-import { labelOf, zoneOfRule } from "../labels.ts";
+import { labelOf, lawText, zoneOfRule } from "../labels.ts";
 import { dateOf, dayOf, zoneOf } from "../language.ts";
 import { may } from "../session.ts";
 import { say } from "../words.ts";
@@ -42,14 +42,14 @@ export const Clock = ({
       </svg>
       <small class="ends">
         <a href={addressOf("event", { id: started_by })}>
-          {say("clock_started", { t: dayOf(obligation.started_at) })}
+          {say("clock_started", { t: dayOf(obligation.started_at, zone) })}
         </a>
         <span title={`${due_at}, ${zone}`}>
           {say("due_on", { t: dateOf(due_at, zone), z: zoneOf(zone) })}
         </span>
       </small>
       <small title={say("ruleset", { v: ruleset_version })}>
-        {clause}
+        {lawText(clause)}
         {obligation.extensions > 0 && ` · ${say("extended_n", { n: obligation.extensions })}`}
       </small>
       <Stopped obligation={obligation} />
@@ -103,15 +103,18 @@ const WaiveForm = ({
 
 const Stopped = ({ obligation }: { readonly obligation: Obligation }) => {
   const { stopped_at, stopped_by, stopped_recorded_at, recorded_late, waived_reason, waived_by } = obligation;
+  const zone = zoneOfRule(obligation.rule);
   return (
     <>
       {stopped_at !== null && stopped_by !== null && (
         <small>
-          <a href={addressOf("event", { id: stopped_by })}>{dateOf(stopped_at)}</a>
+          <a href={addressOf("event", { id: stopped_by })}>
+            {say("clock_met", { t: dateOf(stopped_at, zone) })}
+          </a>
           {recorded_late && stopped_recorded_at !== null && (
             <span class="note">
               {" "}
-              {say("recorded_late")}, {dateOf(stopped_recorded_at)}
+              {say("recorded_late")}, {dateOf(stopped_recorded_at, zone)}
             </span>
           )}
         </small>

@@ -3,7 +3,7 @@ import { useId, useState } from "preact/hooks";
 import { addressHere, go, type Parameters } from "../address.ts";
 import { type List, useAnswer } from "../api.ts";
 import { EVENT_FILTERS } from "../event-filters.ts";
-import { numberOf, timeOf } from "../language.ts";
+import { hoursOf, numberOf, timeOf } from "../language.ts";
 import {
   apartFor,
   barsOf,
@@ -92,11 +92,14 @@ const Bars = ({ scale, bars }: { readonly scale: Scale; readonly bars: readonly 
     n: sum(bars.slice(start, end)),
   });
   const selectedText = selected && say("bar_text", said(low ?? 0, (high ?? 0) + 1));
-  const step = hours < 24 ? say("hours_n", { n: hours }) : say("days_n", { n: hours / 24 });
   return (
     <figure class="histogram">
       <figcaption>
-        {say("histogram_text", { ...said(0, bars.length), m: numberOf(highest), s: step })}{" "}
+        {say("histogram_text", {
+          ...said(0, bars.length),
+          m: numberOf(Math.max(0, ...bars)),
+          s: hoursOf(hours),
+        })}{" "}
         {isCut && say("histogram_whole")} <span id={id}>{say("histogram_hint")}</span>
       </figcaption>
       <div

@@ -1,20 +1,11 @@
 /** A hold on the records of an incident: of its case, or of its system if its events name no case. */
 import { useState } from "preact/hooks";
-import type { StoredEvent } from "../answers.ts";
+import type { Hold, StoredEvent } from "../answers.ts";
 import { type Answer, change, type List, remove, useAnswer } from "../api.ts";
 import { dateOf } from "../language.ts";
 import { systemName } from "../systems.ts";
 import { say } from "../words.ts";
 import { Answered } from "./page-states.tsx";
-
-interface Hold {
-  readonly id: string;
-  readonly asset_id?: string;
-  readonly correlation_id?: string;
-  readonly reason: string;
-  readonly created_at: string;
-  readonly released_at?: string;
-}
 
 const ROWS_MAX = "1000";
 

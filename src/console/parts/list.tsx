@@ -163,12 +163,13 @@ export const Pages = ({
 }: {
   readonly cursor: string | undefined;
   readonly next: string | null;
-}) => (
-  <nav aria-label={say("next_page")} class="pages">
-    {cursor !== undefined && <a href={addressHere({})}>{say("first_page")}</a>}
-    {next !== null && <a href={addressHere({ cursor: next })}>{say("next_page")}</a>}
-  </nav>
-);
+}) =>
+  cursor === undefined && next === null ? null : (
+    <nav aria-label={say("next_page")} class="pages">
+      {cursor !== undefined && <a href={addressHere({})}>{say("first_page")}</a>}
+      {next !== null && <a href={addressHere({ cursor: next })}>{say("next_page")}</a>}
+    </nav>
+  );
 
 /** The same filters; a file has every row, not one page. */
 export const Files = (props: {

@@ -74,6 +74,8 @@ const Calendar = ({
   for (let week = start; week < end; week = after(week, WEEK)) weeks.push(week);
   const days = (week: Date): readonly Date[] =>
     Array.from({ length: WEEK }, (_, index) => after(week, index));
+  const isOfMonth = (day: Date): boolean => day.getMonth() === first.getMonth();
+  const isToday = (day: Date): boolean => dayName(day) === dayName(new Date());
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   return (
     <table class="month">
@@ -94,10 +96,8 @@ const Calendar = ({
         {weeks.map((week) => (
           <tr key={dayName(week)}>
             {days(week).map((day) => (
-              <td key={dayName(day)} aria-current={dayName(day) === dayName(new Date()) ? "date" : undefined}>
-                {day.getMonth() === first.getMonth() && (
-                  <Day day={day} obligations={byDay.get(dayName(day)) ?? []} />
-                )}
+              <td key={dayName(day)} aria-current={isToday(day) && isOfMonth(day) ? "date" : undefined}>
+                {isOfMonth(day) && <Day day={day} obligations={byDay.get(dayName(day)) ?? []} />}
               </td>
             ))}
           </tr>

@@ -26,13 +26,14 @@ export const ObligationName = ({ obligation }: { readonly obligation: Obligation
   );
 };
 
-/** Starting event, extension, waiver, and a fact that was recorded only after it was due. */
+/** In the days of the place where the clock runs: starting event, extension, waiver, and a fact that was recorded only after it was due. */
 export const ObligationWhy = ({ obligation }: { readonly obligation: Obligation }) => {
   const { started_at, stopped_at, stopped_recorded_at, extensions } = obligation;
+  const zone = zoneOfRule(obligation.rule);
   const said = [
     stopped_at === null
-      ? say("clock_started", { t: dayOf(started_at) })
-      : say("clock_stopped", { a: dayOf(started_at), b: dayOf(stopped_at) }),
+      ? say("clock_started", { t: dayOf(started_at, zone) })
+      : say("clock_stopped", { a: dayOf(started_at, zone), b: dayOf(stopped_at, zone) }),
     ...(extensions > 0 ? [say("extended_n", { n: extensions })] : []),
   ];
   return (
@@ -41,7 +42,7 @@ export const ObligationWhy = ({ obligation }: { readonly obligation: Obligation 
       {obligation.recorded_late && stopped_recorded_at !== null && (
         <span class="note">
           {" "}
-          {say("recorded_late")}, {dateOf(stopped_recorded_at)}
+          {say("recorded_late")}, {dateOf(stopped_recorded_at, zone)}
         </span>
       )}
       {obligation.waived_reason !== null && (

@@ -55,7 +55,7 @@ export const shortHash = (hash: string): string => {
 export const Person = ({ hash }: { readonly hash: string | null | undefined }) =>
   hash ? (
     <a href={addressOf("decisions", { subject_hash: hash })} title={hash}>
-      <code>{shortHash(hash)}</code>
+      <code class="short">{shortHash(hash)}</code>
     </a>
   ) : null;
 

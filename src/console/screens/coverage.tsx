@@ -1,7 +1,7 @@
 import { addressHere, addressOf, place } from "../address.ts";
 import type { CannotShow, Coverage } from "../answers.ts";
 import { type List, useAnswer } from "../api.ts";
-import { labelOf, namesOf } from "../labels.ts";
+import { labelOf, lawText, namesOf } from "../labels.ts";
 import { apiFilters, type Filter, FilterForm } from "../parts/filters.tsx";
 import { Files } from "../parts/list.tsx";
 import { Answered } from "../parts/page-states.tsx";
@@ -99,7 +99,7 @@ const Cell = ({ row }: { readonly row: Coverage }) => {
   return (
     <a class="cell" href={addressHere({ cell: keyOf(row) })} aria-current={isOpen ? "true" : undefined}>
       <State kind="coverage_states" name={row.state} />
-      <small title={`${labelOf("laws", row.law)}: ${row.clause}`}>
+      <small title={`${labelOf("laws", row.law)}: ${lawText(row.clause)}`}>
         {row.due > 0 && `${say("coverage_cell", { i: row.in_time, d: row.due })} · `}
         {shortLaw(row.law)}
       </small>
@@ -122,7 +122,7 @@ const CellDetail = ({ rows }: { readonly rows: readonly Coverage[] }) => {
         {say("coverage_counts", { d: due, i: in_time, l: late, u: unmet, w: waived, p: pending })}
       </p>
       <p>
-        <Label kind="laws" name={law} />: {clause}
+        <Label kind="laws" name={law} />: {lawText(clause)}
       </p>
       <p>
         {say("newest_evidence")} <Time at={row.last_evidence_at} />
@@ -152,9 +152,9 @@ const NotShown = ({ rows }: { readonly rows: readonly CannotShow[] }) =>
           <div key={`${law} ${duty} ${clause}`}>
             <dt>
               <Label kind="duties" name={duty} />
-              <small>{clause}</small>
+              <small>{lawText(clause)}</small>
             </dt>
-            <dd>{why}</dd>
+            <dd>{lawText(why)}</dd>
           </div>
         ))}
       </dl>

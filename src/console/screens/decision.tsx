@@ -1,7 +1,7 @@
 import { addressOf, place } from "../address.ts";
 import type { Dossier, Obligation, TimelineEntry, Unlinked } from "../answers.ts";
 import { type One, useAnswer } from "../api.ts";
-import { labelOf, zoneOfRule } from "../labels.ts";
+import { labelOf, lawText, zoneOfRule } from "../labels.ts";
 import { dateOf, zoneOf } from "../language.ts";
 import { Clock } from "../parts/clock.tsx";
 import { Answered } from "../parts/page-states.tsx";
@@ -181,7 +181,7 @@ const Step = ({
       <strong>{say(isDue ? "missing_step" : "pending_step", { step: labelOf("steps", step) })}</strong>
       {open && (
         <p>
-          {say(isDue ? "due_since" : "due_by", dueIn(open))} {open.clause}
+          {say(isDue ? "due_since" : "due_by", dueIn(open))} {lawText(open.clause)}
         </p>
       )}
       {closer && (

@@ -32,11 +32,13 @@ export const EvidenceScreen = () => {
       {isAsked ? (
         <Preview asked={asked} />
       ) : (
-        <p>
-          <a class="button plain" href={addressHere({ all: "true" })}>
-            {say("evidence_all")}
-          </a>
-        </p>
+        seesWholeTenant() && (
+          <p>
+            <a class="button plain" href={addressHere({ all: "true" })}>
+              {say("evidence_all")}
+            </a>
+          </p>
+        )
       )}
       <Progress />
       {seesWholeTenant() && <Bundles />}

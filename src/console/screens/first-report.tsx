@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks";
 import { addressOf, place } from "../address.ts";
 import type { Obligation, Row, StoredEvent } from "../answers.ts";
 import { type One, useAnswer } from "../api.ts";
-import { labelOf, zoneOfRule } from "../labels.ts";
+import { labelOf, lawText, zoneOfRule } from "../labels.ts";
 import { fullTimeOf, zoneOf } from "../language.ts";
 import { useCopy } from "../parts/copy.ts";
 import { Answered } from "../parts/page-states.tsx";
@@ -107,7 +107,7 @@ const clockLine = ({ rule, due_at, clause, state }: Obligation): string => {
     d: labelOf("rules", rule),
     t: fullTimeOf(due_at, zone),
     z: zoneOf(zone),
-    c: clause,
+    c: lawText(clause),
     s: labelOf("obligation_states", state),
   });
 };

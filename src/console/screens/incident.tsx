@@ -106,6 +106,8 @@ const TIMES: readonly (readonly [name: string, title: Word])[] = [
   ["complete_report_at", "complete_report"],
   ["mitigated_at", "mitigated"],
 ];
+/** What is still expected where it is absent. */
+const STEPS: readonly string[] = ["initial_report_at", "complete_report_at", "mitigated_at"];
 const TEXTS: readonly (readonly [name: string, title: Word])[] = [
   ["severity", "severity"],
   ["authority", "authority"],
@@ -117,12 +119,14 @@ const Reports = ({ row }: { readonly row: Row }) => (
   <section>
     <h2>{say("happened")}</h2>
     <dl class="facts">
-      {TIMES.map(([name, title]) => (
-        <div key={name}>
-          <dt>{say(title)}</dt>
-          <dd>{textOf(row, name) === undefined ? say("not_yet") : <Time at={textOf(row, name)} />}</dd>
-        </div>
-      ))}
+      {TIMES.filter(([name]) => STEPS.includes(name) || textOf(row, name) !== undefined).map(
+        ([name, title]) => (
+          <div key={name}>
+            <dt>{say(title)}</dt>
+            <dd>{textOf(row, name) === undefined ? say("not_yet") : <Time at={textOf(row, name)} />}</dd>
+          </div>
+        ),
+      )}
       {TEXTS.map(([name, title]) => {
         const value = textOf(row, name);
         return value === undefined ? null : (

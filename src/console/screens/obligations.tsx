@@ -1,5 +1,6 @@
 import { addressHere, addressOf, place } from "../address.ts";
 import type { Obligation } from "../answers.ts";
+import { lawText } from "../labels.ts";
 import { CalendarFeed } from "../parts/calendar-feed.tsx";
 import { apiFilters, type Filter } from "../parts/filters.tsx";
 import { type Column, ListScreen, type ListSpec } from "../parts/list.tsx";
@@ -39,7 +40,7 @@ const COLUMNS: readonly Column<Obligation>[] = [
     cell: ({ law, clause, ruleset_version }) => (
       <>
         <Label kind="laws" name={law} />
-        <small title={ruleset_version}>{clause}</small>
+        <small title={ruleset_version}>{lawText(clause)}</small>
       </>
     ),
   },

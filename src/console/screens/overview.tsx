@@ -1,6 +1,7 @@
 import { addressOf } from "../address.ts";
 import type { Activity, Gap, Obligation, Reconciliation, Source, StoredEvent } from "../answers.ts";
 import { type Asked, type List, type One, useAnswer } from "../api.ts";
+import { lawText, zoneOfRule } from "../labels.ts";
 import { dateOf, dayOf, fromNow, numberOf } from "../language.ts";
 import { EventChart } from "../parts/event-chart.tsx";
 import { DueDay, ObligationName, ObligationWhy } from "../parts/obligation.tsx";
@@ -88,7 +89,7 @@ const headline = (overdue: Asked<List<Obligation>>, soon: Asked<List<Obligation>
   const said = parts.flatMap(([word, asked]) => {
     const n = amountOf(asked);
     if (n === "0") return [];
-    return [n === "1" ? say(`${word}_one`) : say(word, { n })];
+    return [say(word, { n })];
   });
   if (said.length === 0) return say("head_nothing");
   const text = said.join(", ");
@@ -155,8 +156,8 @@ const ObligationRows = ({ rows }: { readonly rows: readonly Obligation[] }) => (
           <td>
             <DueDay obligation={row} />
           </td>
-          <td class="wide" title={row.clause}>
-            {row.clause.split(";")[0]}
+          <td class="wide" title={lawText(row.clause)}>
+            {lawText(row.clause).split(";")[0]}
           </td>
         </tr>
       ))}
@@ -181,7 +182,7 @@ const EventsByDay = () => {
 const DueNext = ({ soon }: { readonly soon: Asked<List<Obligation>> }) => {
   const byDay = new Map<string, Obligation[]>();
   for (const row of rowsOf(soon).toSorted(byDue)) {
-    const day = dayOf(row.due_at);
+    const day = dayOf(row.due_at, zoneOfRule(row.rule));
     byDay.set(day, [...(byDay.get(day) ?? []), row]);
   }
   if (byDay.size === 0) return null;
@@ -216,7 +217,9 @@ const Senders = () => {
   const gaps = useAnswer<List<Gap>>("v1/sources/gaps", { limit: "100" });
   return (
     <section>
-      <h2>{say("senders")}</h2>
+      <h2>
+        {say("senders")} <a href={addressOf("sources")}>{say("sources")}</a>
+      </h2>
       <Answered asked={sources}>
         {({ data }) =>
           data.length === 0 ? (

@@ -75,7 +75,7 @@ const PERSON: Column<Row> = {
 /** Leads to the decision that it is about, or to its events where no decision is known. */
 const OBJECTION: Column<Row> = {
   id: "objection_id",
-  title: "objections",
+  title: "objection",
   cell: (row) => {
     const [id = "", decision] = [text(row, "objection_id"), text(row, "decision_id")];
     const address =

@@ -1,8 +1,10 @@
 /** How long events are kept and why, holds, and what expires next: three views of one screen. */
+
 import { useState } from "preact/hooks";
 import { addressOf, place } from "../address.ts";
+import type { Hold } from "../answers.ts";
 import { change, type One, useAnswer } from "../api.ts";
-import { labelOf } from "../labels.ts";
+import { labelOf, lawText } from "../labels.ts";
 import { numberOf } from "../language.ts";
 import { type Column, ListScreen, type ListSpec } from "../parts/list.tsx";
 import { Answered } from "../parts/page-states.tsx";
@@ -117,7 +119,7 @@ const Matrix = ({ ages, floors }: Pick<Retention, "ages" | "floors">) => {
             {floors.map(({ legal_basis, minimum_days, clause }) => (
               <th key={legal_basis} scope="col">
                 {lawName(legal_basis)}
-                <small>{clause}</small>
+                <small>{lawText(clause)}</small>
                 <small>{say("at_least_days", { n: numberOf(minimum_days) })}</small>
               </th>
             ))}
@@ -142,17 +144,6 @@ const Matrix = ({ ages, floors }: Pick<Retention, "ages" | "floors">) => {
     </section>
   );
 };
-
-interface Hold {
-  readonly id: string;
-  readonly asset_id?: string;
-  readonly correlation_id?: string;
-  readonly reason: string;
-  readonly created_at: string;
-  readonly created_by: string;
-  readonly released_at?: string;
-  readonly released_reason?: string;
-}
 
 const HOLD_COLUMNS: readonly Column<Hold>[] = [
   {

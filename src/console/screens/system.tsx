@@ -66,7 +66,7 @@ const Facts = ({ row }: { readonly row: Row }) => (
       {Array.isArray(row.legal_bases) && (
         <>
           <dt>{say("law")}</dt>
-          <dd>{row.legal_bases.map((law) => labelOf("laws", String(law))).join(", ")}</dd>
+          <dd>{row.legal_bases.map((law) => labelOf("laws", String(law))).join("; ")}</dd>
         </>
       )}
       {TIMES.map(([name, title]) =>

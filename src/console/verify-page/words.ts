@@ -3,18 +3,18 @@
 /** By `data-word`. */
 export const KOREAN_PAGE: Readonly<Record<string, string>> = {
   heading: "기록된 그대로입니까?",
-  lede: "증거 번들, 이벤트의 증명 또는 접수증을 넣으면 모든 해시와 서명을 이 브라우저에서 확인합니다. 아무것도 전송하지 않으며 네트워크가 필요 없습니다.",
+  lede: "증거 자료, 이벤트의 증명 또는 접수증을 넣으면 모든 해시와 서명을 이 브라우저에서 검증합니다. 아무것도 전송하지 않으며 네트워크가 필요 없습니다.",
   fromDisk:
-    "이 페이지는 파일로, 아마도 번들과 함께 받은 것입니다. 번들을 만든 쪽이 이 페이지도 만들었을 수 있습니다. 그들에게 의존하지 않는 판정을 원하면 신뢰하는 서비스의 /verify 또는 prooftrail verify를 사용하십시오.",
-  files: "확인할 파일",
+    "이 페이지는 파일로, 아마도 증거 자료와 함께 받은 것입니다. 자료를 만든 쪽이 이 페이지도 만들었을 수 있습니다. 그들에게 의존하지 않는 판정을 원하면 신뢰하는 서비스의 /verify 또는 prooftrail verify를 사용하십시오.",
+  files: "검증할 파일",
   filesHint:
-    "또는 여기에 놓으십시오: 번들(ZIP 또는 압축을 푼 파일), 증명(JSON 또는 tlog-proof), 이벤트에 대한 202 응답과 그 이벤트. 있다면 함께: 로그의 키, 보관해 둔 체크포인트와 그 일관성 증명.",
+    "또는 여기에 놓으십시오: 증거 자료(ZIP 또는 압축을 푼 파일), 증명(JSON 또는 tlog-proof), 이벤트에 대한 202 응답과 그 이벤트. 있다면 함께: 로그의 키, 보관해 둔 체크포인트와 그 일관성 증명.",
   keys: "신뢰하는 키",
   keysHint:
-    "신뢰하는 경로로 받은 GET /v1/log/key의 응답. 없으면 번들 안의 키를 사용하며, 그만큼 덜 증명됩니다.",
+    "신뢰하는 경로로 받은 GET /v1/log/key의 응답. 없으면 자료 안의 키를 사용하며, 그만큼 덜 증명됩니다.",
   tenant: "테넌트",
   tenantHint: "누구의 증거여야 하는지.",
-  verify: "확인",
+  verify: "검증",
   cancel: "취소",
   clear: "다시 시작",
 };
@@ -44,8 +44,8 @@ export const ENGLISH: Said = {
   notes: "Notes",
   nothing: "Choose a file first.",
   cancelled: "Cancelled. Nothing was decided.",
-  reading: (file, size) => `Reads ${file}: ${size} so far.`,
-  starting: "Reads the files.",
+  reading: (file, size) => `Reading ${file}: ${size} so far.`,
+  starting: "Reading the files.",
   rows: {},
 };
 
@@ -53,7 +53,7 @@ export const KOREAN: Said = {
   valid: "유효 (VALID)",
   invalid: "무효 (INVALID)",
   undecided: "판정 불가 (NOT DECIDED)",
-  facts: "확인한 내용",
+  facts: "검증한 내용",
   event: "전송된 그대로의 이벤트",
   compare: "각 줄을 GET /v1/log/key와 비교하거나, 그것을 신뢰하는 키로 넣으십시오:",
   notes: "참고",

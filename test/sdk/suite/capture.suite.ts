@@ -311,7 +311,7 @@ test("the report of several converted values says how many there are, also for s
   assert.deepEqual(
     problems.map(({ message }) => message),
     [
-      "Event evt_1 was changed to fit JSON: /metadata/a/0: A BigInt is no JSON number: send it as a text. 2 more of its values as well.",
+      "Event evt_1 was changed to fit JSON: /metadata/a/0: JSON has no BigInt: send it as a string. 2 more of its values as well.",
     ],
   );
 });
@@ -509,13 +509,16 @@ for (const [options, complaint] of [
   [{ outbox: { memory: true, bytesMax: 1 } }, /outbox.bytesMax is 1/],
   [{ outbox: { memory: false, directory: "./never" } }, /outbox.memory is not true/],
   [{ outbox: { memory: true, directory: "./never" } }, /outbox.directory is of a folder/],
-  [{ outbox: { memory: true, bytes: 1_000_000 } }, /outbox.bytes is no option: there are directory,/],
-  [{ batch: null }, /batch is no object: give \{ events, bytes, intervalMs \}/],
-  [{ batch: { size: 1 } }, /batch.size is no option: there are events, bytes, intervalMs/],
-  [{ requestTimeout: 5 }, /requestTimeout is no option: there are .*requestTimeoutMs/],
-  [{ onDropped: "x" }, /onDropped is no function/],
-  [{ heartbeat: false }, /heartbeat is no object/],
-  [{ heartbeat: { asset_id: "a", interval: 5 } }, /heartbeat.interval is no option/],
+  [
+    { outbox: { memory: true, bytes: 1_000_000 } },
+    /outbox.bytes is not an option: the options are directory,/,
+  ],
+  [{ batch: null }, /batch is not an object: give \{ events, bytes, intervalMs \}/],
+  [{ batch: { size: 1 } }, /batch.size is not an option: the options are events, bytes, intervalMs/],
+  [{ requestTimeout: 5 }, /requestTimeout is not an option: the options are .*requestTimeoutMs/],
+  [{ onDropped: "x" }, /onDropped is not a function/],
+  [{ heartbeat: false }, /heartbeat is not an object/],
+  [{ heartbeat: { asset_id: "a", interval: 5 } }, /heartbeat.interval is not an option/],
   [{ source: "" }, /source is empty/],
   [{ hashKey: "short" }, /hashKey.* at least 16 bytes/],
   [{ hashKey: 7 }, /hashKey is neither/],
@@ -536,16 +539,16 @@ test("the clients for the sandbox and for tests check their options too", () => 
   for (const create of [createSandboxClient, createTestClient]) {
     assert.throws(
       () => Reflect.apply(create, undefined, [{ url: NOWHERE, soruce: "a" }]),
-      /soruce is no option/,
+      /soruce is not an option/,
     );
     assert.throws(
       () => Reflect.apply(create, undefined, [{ url: NOWHERE, onProblem: 1 }]),
-      /onProblem is no/,
+      /onProblem is not/,
     );
   }
   assert.throws(
     () => Reflect.apply(createSandboxClient, undefined, [{ url: NOWHERE, outbox: { directory: "./never" } }]),
-    /outbox.directory is no option/,
+    /outbox.directory is not an option/,
   );
 });
 

@@ -322,6 +322,8 @@ test("a full outbox keeps its events, and reports every event that it does not t
       await until("there is room", async () => (await client.flush({ timeoutMs: 20 })).kind === "flushed");
       client.capture(event({ event_id: "evt_after" }));
       await client.close();
+      const reported = problems.filter(({ kind }) => kind === "dropped").map(({ count }) => count);
+      assert.deepEqual(reported, [1, 2], "those of the same minute when the client closes");
       const numbers = service.asked.flatMap(({ events }) => events.map(numberOf));
       assert.deepEqual([...new Set(numbers)], [1, 2, 3, 4, 5, 9]);
     },

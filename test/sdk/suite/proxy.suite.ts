@@ -114,7 +114,7 @@ test("a proxy that is no address is refused at once, and its text is not repeate
       () => createClient({ url: NOWHERE, apiKey: "k", outbox: MEMORY, proxy }),
       (error: Error) =>
         error instanceof TypeError &&
-        /^proxy is no address/.test(error.message) &&
+        /^proxy is not the address/.test(error.message) &&
         !error.message.includes("secret"),
     );
 });
