@@ -357,8 +357,6 @@ export const HELD_SHARE_OF_ONE = 1 / 4;
 export const BODY_READ_WHOLE_BYTES_MAX = 16 * KIB;
 /** An idle connection is closed after this time, unless a page of its answer is still being searched. To Bun a connection is also idle while a body arrives (measured). */
 export const CONNECTION_IDLE_MS_MAX = 45 * SECOND_MS;
-/** Bun counts in steps of this length, and may close a connection one step too early (measured). */
-export const CONNECTION_IDLE_STEP_MS = 4 * SECOND_MS;
 
 /** A machine's clock that is further off is reported: an obligation's deadline may be missed because of it. HTTP's Date has whole seconds. */
 export const CLOCK_OFF_MS_MAX = 5 * SECOND_MS;

@@ -69,8 +69,6 @@ export interface StreamDefinition {
   readonly updatable: readonly (keyof StreamSettings)[];
   /** Settings with which the broker keeps what it has acknowledged. While one of them differs, nothing may be acknowledged. */
   readonly keeping?: readonly (keyof StreamSettings)[];
-  /** Settings because of which the broker may refuse messages: while one of them differs, a stream that stores nothing does not count as broken. */
-  readonly refusing?: readonly (keyof StreamSettings)[];
 }
 
 /** JetStream counts time in nanoseconds. */
@@ -149,8 +147,6 @@ const audit = (replicas: number): StreamDefinition => ({
     "allow_rollup_hdrs",
     "subject_transform",
   ],
-  // Reasons why the stream may refuse messages: it is full with `discard: "new"`, or lacks their subjects.
-  refusing: ["max_bytes", "max_msgs", "subjects"],
 });
 
 /**

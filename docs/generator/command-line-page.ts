@@ -1,6 +1,6 @@
 import packageJson from "../../package.json" with { type: "json" };
 import { type CommandNode, type CommandSpec, isGroup, type OptionSpec } from "../../src/cli/command.ts";
-import { EXIT_MEANINGS } from "../../src/cli/exit-codes.ts";
+import { EXIT_MEANINGS } from "../../src/cli/failure.ts";
 import { ROOT } from "../../src/cli/tree.ts";
 import { code, page, prose, table } from "./markdown.ts";
 

@@ -13,7 +13,7 @@ export type AdminKeySetup =
   /** New: the banner shows it, this once and only in a terminal. The copy on disk is at `path`. */
   | { readonly kind: "made"; readonly key: string; readonly path: string }
   /** It existed, or another front end that started at the same time created it. `path`: of its copy, if this start found one. */
-  | { readonly kind: "kept"; readonly path?: string; readonly otherKeyPath?: string }
+  | { readonly kind: "kept"; readonly path?: string }
   /** ADMIN_API_KEY replaced another key (`hadOne`), or is the first one. The banner says which. */
   | { readonly kind: "replaced"; readonly hadOne: boolean }
   /** The store gave no answer. Starting again is safe. */
@@ -96,9 +96,7 @@ const kept = async (dataDir: string, secretHash: string): Promise<AdminKeySetup>
     else await rm(prepared, { force: true });
   }
   const path = join(dataDir, NAME);
-  const found = await hashIn(path);
-  if (found === undefined) return { kind: "kept" };
-  return found === secretHash ? { kind: "kept", path } : { kind: "kept", otherKeyPath: path };
+  return (await hashIn(path)) === secretHash ? { kind: "kept", path } : { kind: "kept" };
 };
 
 /** Undefined without such a file. */

@@ -6,9 +6,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Actor } from "./action.ts";
 import type { Principal } from "./authenticate.ts";
 import { withLimits } from "./grant.ts";
-import { BoundFilter, CreateKeyRequest, KeyName, type KeyView, viewOf } from "./key-record.ts";
+import { BoundFilter, byPlace, CreateKeyRequest, KeyName, type KeyView, viewOf } from "./key-record.ts";
 import { issue, type Keys, type KeysDependencies } from "./keys.ts";
-import { byPlace } from "./list-order.ts";
 import { invalid } from "./refusal.ts";
 
 const { expires_at } = CreateKeyRequest.properties;

@@ -165,3 +165,14 @@ export const isActive = (record: ApiKeyRecord, now: Date): boolean => {
   const hasEnded = (end: string | undefined): boolean => end !== undefined && Date.parse(end) <= time;
   return record.revoked_at === undefined && !hasEnded(record.expires_at) && !hasEnded(record.grace_until);
 };
+
+/** Oldest first, then by id, for lists kept whole in memory: neither ever changes, so a page neither shifts nor repeats. */
+export interface Placed {
+  /** Spelt alike everywhere, so that times compare as text. */
+  readonly created_at: string;
+  readonly id: string;
+}
+
+export const placeOf = ({ created_at, id }: Placed): string => `${created_at} ${id}`;
+
+export const byPlace = (one: Placed, other: Placed): number => (placeOf(one) < placeOf(other) ? -1 : 1);

@@ -16,10 +16,16 @@ import type { KeyAction } from "./administration/system-events.ts";
 import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
 import { type Principal, reaches } from "./authenticate.ts";
 import { excessOver, type Rights, requestedRights } from "./grant.ts";
-import { type ApiKeyRecord, isActive, type KeyView, RotateKeyRequest, viewOf } from "./key-record.ts";
+import {
+  type ApiKeyRecord,
+  byPlace,
+  isActive,
+  type KeyView,
+  RotateKeyRequest,
+  viewOf,
+} from "./key-record.ts";
 import type { FetchedKey, KeyStore } from "./key-store.ts";
-import { byPlace } from "./list-order.ts";
-import { invalid, type RefusedChange } from "./refusal.ts";
+import { invalid, type RefusedChange, undone, untilUnchanged } from "./refusal.ts";
 import { SYSTEM_TENANT } from "./tenant.ts";
 
 /** `apiKey`: the whole key, to be shown once and not logged. */
@@ -141,24 +147,11 @@ const list = (
   return { kind: "listed", keys: keys.map(viewOf).sort(byPlace) } as const;
 };
 
-type Changed = Extract<RefusedChange, { readonly kind: "changed_meanwhile" }>;
-const CHANGED: Changed = { kind: "changed_meanwhile" };
-
-const untilUnchanged = async <Answer extends { readonly kind: string }>(
-  attempt: () => Promise<Answer | Changed>,
-): Promise<Answer | Changed> => {
-  for (let tries = 0; tries < KEY_UPDATE_TRIES_MAX; tries++) {
-    const answer = await attempt();
-    if (answer.kind !== "changed_meanwhile") return answer;
-  }
-  return CHANGED;
-};
-
 const revoke = async (
   { store, recorder, now }: KeysDependencies,
   { by, id }: Chosen,
 ): Promise<Revoked | RefusedChange> =>
-  untilUnchanged<Revoked | RefusedChange>(async () => {
+  untilUnchanged<Revoked | RefusedChange>(KEY_UPDATE_TRIES_MAX, async () => {
     const found = await fetchFor(by.principal, id, store);
     if (found.kind !== "found") return found;
     if (found.record.revoked_at !== undefined) return { kind: "revoked", key: viewOf(found.record) };
@@ -180,7 +173,9 @@ const rotate = async (
   const checked = checkRotateKeyRequest(request);
   if (checked.kind === "invalid") return checked;
   const { grace_seconds: graceSeconds = KEY_GRACE_SECONDS_DEFAULT } = checked.request;
-  return untilUnchanged<Rotated | RefusedChange>(() => rotateOnce(dependencies, { by, id, graceSeconds }));
+  return untilUnchanged<Rotated | RefusedChange>(KEY_UPDATE_TRIES_MAX, () =>
+    rotateOnce(dependencies, { by, id, graceSeconds }),
+  );
 };
 
 const rotateOnce = async (
@@ -254,8 +249,3 @@ const fetchFor = async (
     ? fetched
     : { kind: "not_found" };
 };
-
-const undone = (
-  write: Exclude<ActionResult, { readonly kind: "written" }>,
-): Extract<RefusedChange, { readonly kind: "unavailable" | "changed_meanwhile" }> =>
-  write.kind === "unavailable" ? write : CHANGED;

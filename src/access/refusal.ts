@@ -46,3 +46,23 @@ export type RefusedChange =
   | TooManyWaiting
   /** No answer: the change may or may not be done. */
   | { readonly kind: "unavailable"; readonly detail: string };
+
+const CHANGED = { kind: "changed_meanwhile" } as const;
+
+/** Tries a change again while somebody else makes another one at the same time. */
+export const untilUnchanged = async <Answer extends { readonly kind: string }>(
+  triesMax: number,
+  attempt: () => Promise<Answer | typeof CHANGED>,
+): Promise<Answer | typeof CHANGED> => {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const answer = await attempt();
+    if (answer.kind !== "changed_meanwhile") return answer;
+  }
+  return CHANGED;
+};
+
+/** A change that was not written, as a refusal. */
+export const undone = (
+  write: { readonly kind: "conflict" } | { readonly kind: "unavailable"; readonly detail: string },
+): Extract<RefusedChange, { readonly kind: "unavailable" | "changed_meanwhile" }> =>
+  write.kind === "unavailable" ? write : CHANGED;

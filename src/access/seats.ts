@@ -74,10 +74,3 @@ export const Covers = Type.Object(
   },
 );
 export type Covers = Static<typeof Covers>;
-
-/** A key's other properties beside its scopes, as stored. */
-export interface Seat {
-  readonly role?: Role;
-  readonly person?: string;
-  readonly covers?: Covers;
-}

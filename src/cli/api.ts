@@ -1,14 +1,13 @@
 /** Asks the service over HTTP. Any answer other than success becomes a Failure that says what to do. */
-import { WATERMARK_HEADER } from "../api/sandbox/watermark.ts";
 import { messageOf } from "../runtime/error-text.ts";
 import { retryAfterMs } from "../sdk/retry.ts";
+import { rejectionOf } from "../sdk/service.ts";
 import { version } from "../service/version.ts";
-import { ADVICE, SANDBOX_LIMITED_ADVICE } from "./advice.ts";
 import type { CommandSpec, Input } from "./command.ts";
+import { confirm } from "./confirm.ts";
 import type { Context } from "./context.ts";
-import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { Failure, failure, fieldErrorOf, Interrupted } from "./failure.ts";
-import { asRecord, asRecords, asText, type JsonRecord, parseJson } from "./json.ts";
+import { EXIT, type ExitCode, Failure, failure, Interrupted } from "./failure.ts";
+import { asRecord, asText, type JsonRecord, parseJson } from "./json.ts";
 import { CLI_ANSWER_MS_MAX, CLI_LONG_ANSWER_MS_MAX } from "./limits.ts";
 import { printAnswer } from "./output.ts";
 import { needKey, readAddress, type ServiceAddress, type ServiceKey } from "./service-address.ts";
@@ -57,16 +56,23 @@ export const openApi = async (input: Input, { environment }: Context): Promise<A
 
 export const dataOf = ({ value }: Answer): JsonRecord => asRecord(asRecord(value)?.data) ?? {};
 
-/** A command that asks one question and prints the answer: with --json as it was received, otherwise as `text`. */
+/**
+ * A command that asks the service one question and prints the answer: with --json as it was received, otherwise as `text`. With `sure` a person
+ * has to say yes first.
+ */
 export const answering =
   (
     question: (input: Input) => Question,
-    text: (data: JsonRecord, context: Context, answer: Answer) => string,
+    text: (data: JsonRecord, context: Context, answer: Answer, input: Input) => string,
+    sure?: (input: Input, api: Api) => string | Promise<string>,
   ): CommandSpec["run"] =>
   async (input, context) => {
     const api = await openApi(input, context);
+    if (sure && !(await confirm(context, input, () => sure(input, api)))) return EXIT.failed;
     const answer = await api.ask(question(input));
-    await printAnswer(context, input, { received: answer.text }, () => text(dataOf(answer), context, answer));
+    await printAnswer(context, input, { received: answer.text }, () =>
+      text(dataOf(answer), context, answer, input),
+    );
     return EXIT.ok;
   };
 
@@ -150,9 +156,7 @@ const codeOf = (error: unknown): string =>
 
 export const describeNetworkError = (error: unknown): string => CANNOT[codeOf(error)] ?? messageOf(error);
 
-/** Where an answer comes from. A proxy on the way may be the one that does not answer, or answers in place of the service. */
-const placeOf = ({ url, source, proxy }: ServiceAddress): string =>
-  `${url} (${source})${proxy === undefined ? "" : ` through the proxy ${proxy}`}`;
+const placeOf = ({ url, source }: ServiceAddress): string => `${url} (${source})`;
 
 const unreachable = (address: ServiceAddress, error: unknown): Failure =>
   failure(
@@ -174,6 +178,7 @@ export const refusalOf = async (
   if (!problem || code === undefined) return unexpectedAnswer(address, response, `status ${status}`);
   const { type, title, detail, request_id, errors } = problem;
   const requestId = asText(request_id);
+  const advice = adviceFor(code, response, key);
   const document = {
     type: asText(type) ?? "about:blank",
     title: asText(title) ?? `Status ${status}`,
@@ -181,19 +186,48 @@ export const refusalOf = async (
     code,
     status,
     ...(requestId !== undefined && { request_id: requestId }),
-    ...(Array.isArray(errors) && { errors: asRecords(errors).map(fieldErrorOf) }),
-    ...(ADVICE[code] !== undefined && { advice: adviceFor(code, response, key) }),
+    ...(Array.isArray(errors) && { errors: rejectionOf(problem).errors }),
+    ...(advice !== undefined && { advice }),
   };
   return new Failure(exitCodeOf(status), document, retryAfterMs(headers.get("retry-after"), Date.now()));
 };
 
-const adviceFor = (code: string, { headers }: Response, key: ServiceKey | undefined): string => {
-  const advice = ADVICE[code] ?? "";
+const LATER = "Try again in a moment.";
+const DOCTOR_SAYS = "prooftrail doctor, where the service runs, says what is wrong.";
+const OF_VERSIONS = "Client and service may be of different versions: compare prooftrail --version.";
+const FEWER = "Make the event smaller, or send fewer at once.";
+const PARTS =
+  "Ask in parts: --asset-id, --correlation-id, --decision-id, --subject-hash, or shorter times with --from and --to.";
+
+/** What to do at the command line about a refusal of the API, by its code, where its detail does not say it. */
+const ADVICE: Readonly<Record<string, string>> = {
+  invalid_request: "Correct what is named and try again; --help says what each option takes.",
+  missing_api_key: "Set PROOFTRAIL_API_KEY, or name a file with --key-file.",
+  invalid_api_key: "Check the key, or have a new one created: prooftrail keys create",
+  insufficient_scope:
+    "Use a key that has the scope, or have one created: prooftrail keys create --scope …; for another tenant use the admin key.",
+  not_found: "Check the name and the tenant: a key sees only its own tenant.",
+  no_api: "Name a process that has the role api, with --url or PROOFTRAIL_URL.",
+  method_not_allowed: OF_VERSIONS,
+  unsupported_media_type: OF_VERSIONS,
+  payload_too_large: FEWER,
+  evidence_too_large: PARTS,
+  rate_limited: "Wait, or send less at once.",
+  internal_error:
+    "Give the request_id to the operator of the service. If you were creating a key, check first whether it exists: prooftrail keys list",
+  log_behind: DOCTOR_SAYS,
+  log_unavailable: `Try again; ${DOCTOR_SAYS}`,
+  not_sealed: "Try again in a moment, or with a longer --wait.",
+  not_ready: `Wait; ${DOCTOR_SAYS}`,
+  overloaded: LATER,
+  view_behind: `${LATER} prooftrail views status shows how far the views are.`,
+};
+
+const adviceFor = (code: string, { headers }: Response, key: ServiceKey | undefined): string | undefined => {
+  const advice = ADVICE[code];
   if (code === "invalid_api_key" && key) return `The key is from ${key.source}. ${advice}`;
-  if (code !== "rate_limited") return advice;
-  const waiting = headers.has(WATERMARK_HEADER) ? SANDBOX_LIMITED_ADVICE : advice;
   const seconds = headers.get("retry-after");
-  return seconds === null ? waiting : `${waiting} Retry after ${seconds} s.`;
+  return code === "rate_limited" && seconds !== null ? `${advice} Retry after ${seconds} s.` : advice;
 };
 
 const exitCodeOf = (status: number): ExitCode => {

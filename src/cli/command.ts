@@ -1,6 +1,6 @@
 /** A command described as data. Parsing of arguments, help and completion all follow from this description. */
 import type { Context } from "./context.ts";
-import type { ExitCode } from "./exit-codes.ts";
+import type { ExitCode } from "./failure.ts";
 
 export interface OptionSpec {
   /** The name, such as `--tenant`, in lower case with hyphens. */

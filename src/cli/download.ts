@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { lstat, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { missingAs, syncFolderIfReadable } from "../runtime/durable-file.ts";
+import { missingAs, syncFolder } from "../runtime/durable-file.ts";
 import { describeNetworkError, openApi } from "./api.ts";
 import { type Input, type OptionSpec, toggle } from "./command.ts";
 import type { Context, Writer } from "./context.ts";
@@ -92,7 +92,7 @@ const openTarget = async (path: string, isForced: boolean) => {
     await file.sync();
     await refuseIfThere();
     await rename(partial, path);
-    await syncFolderIfReadable(folder);
+    await syncFolder(folder);
   };
   return {
     fill: async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {

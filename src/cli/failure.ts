@@ -1,7 +1,19 @@
 /** The failures of commands. src/cli/program.ts prints them and ends with their exit code. */
 import { messageOf } from "../runtime/error-text.ts";
-import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { asText, type JsonRecord } from "./json.ts";
+import type { Rejection } from "../sdk/service.ts";
+
+/** The exit codes of `prooftrail`: one table for the code, the help and docs/reference/command-line.md. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, unavailable: 3, forbidden: 4, interrupted: 130 } as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
+  [EXIT.ok, "done, and the answer is yes"],
+  [EXIT.failed, "the answer is no, or something failed"],
+  [EXIT.usage, "wrong use: a command, option or value that is not understood"],
+  [EXIT.unavailable, "the service cannot be reached or cannot answer now; try again"],
+  [EXIT.forbidden, "not allowed: no key, not a valid one, or one without the scope"],
+  [EXIT.interrupted, "stopped by Ctrl-C before it was done"],
+];
 
 /** RFC 9457 problem details: the API's own, or of the same form. */
 export interface FailureDocument {
@@ -15,17 +27,7 @@ export interface FailureDocument {
   readonly advice?: string;
 }
 
-export interface FieldError {
-  readonly path: string;
-  readonly code: string;
-  readonly message: string;
-}
-
-export const fieldErrorOf = ({ path, code, message }: JsonRecord): FieldError => ({
-  path: asText(path) ?? "",
-  code: asText(code) ?? "",
-  message: asText(message) ?? "",
-});
+export type FieldError = Rejection["errors"][number];
 
 export class Failure extends Error {
   override readonly name = "Failure";

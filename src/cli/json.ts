@@ -17,9 +17,6 @@ const isRecord = (value: unknown): value is JsonRecord =>
 
 export const asText = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-export const asNumber = (value: unknown): number | undefined =>
-  typeof value === "number" ? value : undefined;
-
 export const asRecords = (value: unknown): readonly JsonRecord[] =>
   Array.isArray(value) ? value.filter(isRecord) : [];
 

@@ -15,8 +15,16 @@ import {
   type OptionSpec,
 } from "./command.ts";
 import { type Context, withPrintableJson } from "./context.ts";
-import { EXIT, EXIT_MEANINGS, type ExitCode } from "./exit-codes.ts";
-import { Failure, type FailureDocument, failure, Interrupted, reasonOf } from "./failure.ts";
+import {
+  EXIT,
+  EXIT_MEANINGS,
+  type ExitCode,
+  Failure,
+  type FailureDocument,
+  failure,
+  Interrupted,
+  reasonOf,
+} from "./failure.ts";
 import { failureText } from "./output.ts";
 
 export type Invocation =

@@ -4,14 +4,11 @@ import { join } from "node:path";
 import type { Input } from "./command.ts";
 import type { Context } from "./context.ts";
 import { failure, reasonOf } from "./failure.ts";
-import { proxyFor } from "./proxy.ts";
 
 export interface ServiceAddress {
   readonly url: string;
   readonly isLoopback: boolean;
   readonly source: string;
-  /** The proxy on the way there, for messages. */
-  readonly proxy?: string | undefined;
 }
 
 export interface ServiceKey {
@@ -31,13 +28,11 @@ export const readAddress = (input: Input, environment: Environment): ServiceAddr
       "wrong_use",
       `The address from ${source} must be like http://127.0.0.1:8080 or https://audit.example.com: http or https, without user name, query or fragment.`,
     );
-  const isLoopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
   return {
     // The SDK reads the same variable in the same way.
     url: `${url.origin}${url.pathname.replace(/\/+(v1\/*)?$/, "")}`,
-    isLoopback,
+    isLoopback: /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname),
     source,
-    proxy: isLoopback ? undefined : proxyFor(url, environment),
   };
 };
 

@@ -1,8 +1,7 @@
-/** Examines a broker without changing it: for `prooftrail doctor`, and for a start that has two users. */
+/** Examines the rights of a user without changing anything, for `prooftrail doctor`. */
 import { headers, type NatsConnection, NatsError } from "nats";
 import { PERMISSIONS } from "../../streams/permissions.ts";
 import { BROKER_REQUEST_MS_MAX } from "../limits.ts";
-import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 
 /** What the running service must not be able to do (streams/permissions.ts). */
 const FORBIDDEN_OPERATIONS = ["STREAM.UPDATE", "STREAM.DELETE", "STREAM.PURGE", "STREAM.MSG.DELETE"] as const;
@@ -51,16 +50,5 @@ const rightToPublish = async (nats: NatsConnection, subject: string): Promise<Ri
     return "granted";
   } catch (error) {
     return error instanceof NatsError && error.isPermissionError() ? "denied" : "unknown";
-  }
-};
-
-/** When this stream was made, as this user sees it; undefined if the user sees none. */
-export const madeAt = async (nats: NatsConnection, stream: string): Promise<string | undefined> => {
-  try {
-    const manager = await nats.jetstreamManager({ checkAPI: false });
-    return (await manager.streams.info(stream)).created;
-  } catch (error) {
-    if (apiErrorCode(error) === API_ERROR.streamNotFound) return undefined;
-    throw error;
   }
 };

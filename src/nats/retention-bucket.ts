@@ -5,8 +5,8 @@ import {
   asPolicyRecord,
   type HoldRecord,
   type PolicyRecord,
+  type RetentionStore,
 } from "../access/retention/records.ts";
-import type { RetentionStore } from "../access/retention/retention-store.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
 import { describeError } from "./api-errors.ts";
 import { type BucketDependencies, openBucket } from "./bucket.ts";

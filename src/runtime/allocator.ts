@@ -8,7 +8,7 @@ import process from "node:process";
 /** Milliseconds, or -1 for never (microsoft.github.io/mimalloc/environment.html). */
 const SETTING = "MIMALLOC_PURGE_DELAY";
 
-/** Call it before anything is opened or loaded. Only Bun on Linux can do it; elsewhere it does nothing. */
+/** Call it before anything is opened. Only Bun on Linux can do it; elsewhere it does nothing. */
 export const keepFreedMemory = (): void => {
   if (!("Bun" in globalThis) || process.platform !== "linux" || process.env[SETTING] !== undefined) return;
   try {

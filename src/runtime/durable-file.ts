@@ -1,37 +1,35 @@
 /** Files that must be completely on disk before anything relies on them, and files that may not exist. */
-import { access, open } from "node:fs/promises";
+import { access, open, rename } from "node:fs/promises";
+import { dirname } from "node:path";
 
 const OWNER_ONLY = 0o600;
 
 /** Readable by its owner only, and fsynced; its name is durable after `syncFolder`. With `wx` it rejects with EEXIST if the file exists. */
 export const writeDurably = async (path: string, text: string, flags: "w" | "wx" = "w"): Promise<void> => {
-  const handle = await open(path, flags, OWNER_ONLY);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using file = await open(path, flags, OWNER_ONLY);
+  await file.writeFile(text);
+  await file.sync();
 };
 
-/** A new name survives a power failure only once its folder is on disk as well. */
-export const syncFolder = async (path: string): Promise<void> => {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+/** The file has its old text or the new one, also after a power failure. What an earlier attempt left is overwritten. */
+export const replaceDurably = async (path: string, text: string): Promise<void> => {
+  const unfinished = `${path}.new`;
+  await writeDurably(unfinished, text);
+  await rename(unfinished, path);
+  await syncFolder(dirname(path));
 };
 
 /**
- * For a folder chosen by the user, which may be writable but not readable: it cannot be opened to be synced, but the file can be created in it. A
- * power failure right afterwards may lose the file's name.
+ * A new name survives a power failure only once its folder is on disk as well. A folder chosen by the user may be writable but not readable, and
+ * then cannot be synced.
  */
-export const syncFolderIfReadable = (path: string): Promise<void> =>
-  syncFolder(path).catch((error: unknown) => {
+export const syncFolder = async (path: string): Promise<void> => {
+  const folder = await open(path, "r").catch((error: unknown) => {
     if (!hasCode(error, "EACCES")) throw error;
   });
+  await folder?.sync();
+  await folder?.close();
+};
 
 /** The file does not exist. */
 export const isMissing = (error: unknown): boolean => hasCode(error, "ENOENT");

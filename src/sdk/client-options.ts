@@ -99,8 +99,8 @@ const optionsIn = (given: unknown, names: readonly string[], group = "") => {
   const nameOf = (name: string): string => (group === "" ? name : `${group}.${name}`);
   if (!isJsonObject(given))
     throw new TypeError(`${group || "options"} is not an object: give { ${names.join(", ")} }.`);
-  for (const name of Object.keys(given))
-    if (!names.includes(name))
+  for (const [name, value] of Object.entries(given))
+    if (value !== undefined && !names.includes(name))
       throw new TypeError(`${nameOf(name)} is not an option: the options are ${names.join(", ")}.`);
   return {
     given,
@@ -174,23 +174,15 @@ const isPolicy = (given: unknown): given is SyncPolicy =>
 const outboxIn = ({ given: { outbox } }: Options) => {
   if (typeof outbox !== "object" || outbox === null)
     throw new TypeError("outbox is missing: give { directory } or { memory: true }.");
-  const options = optionsIn(outbox, ["directory", "sync", "memory", "bytesMax"], "outbox");
-  const { memory, directory, sync = "interval" } = options.given;
-  if (memory === undefined) {
-    if (!isPolicy(sync))
-      throw new TypeError(`outbox.sync is ${JSON.stringify(sync)}: say "always", "interval" or "never".`);
-    const bytesMax = options.count("bytesMax", OUTBOX_BYTES_DEFAULT, BYTES);
-    // Resolved now, because the program may change its working directory later.
-    return { directory: resolve(options.text("directory", "is empty: name a folder.")), sync, bytesMax };
-  }
-  if (memory !== true)
-    throw new TypeError("outbox.memory is not true: say true, or leave it out and name a directory.");
-  for (const [name, value] of Object.entries({ directory, sync: options.given.sync }))
-    if (value !== undefined)
-      throw new TypeError(
-        `outbox.${name} is of a folder, and outbox.memory asks for none: leave one of them out.`,
-      );
-  return inMemory(options);
+  if (Reflect.get(outbox, "memory") === true)
+    return inMemory(optionsIn(outbox, ["memory", "bytesMax"], "outbox"));
+  const options = optionsIn(outbox, ["directory", "sync", "bytesMax"], "outbox");
+  const { sync = "interval" } = options.given;
+  if (!isPolicy(sync))
+    throw new TypeError(`outbox.sync is ${JSON.stringify(sync)}: say "always", "interval" or "never".`);
+  const bytesMax = options.count("bytesMax", OUTBOX_BYTES_DEFAULT, BYTES);
+  // Resolved now, because the program may change its working directory later.
+  return { directory: resolve(options.text("directory", "is empty: name a folder.")), sync, bytesMax };
 };
 
 const inMemory = (options: Options) => ({

@@ -9,9 +9,7 @@ import {
   readSandboxOptions,
   type SandboxOptions,
 } from "./client-options.ts";
-import { createDelivery } from "./delivery.ts";
 import type { CaptureEvent, EventWithout, SharedMembers } from "./event.ts";
-import { EventMaker } from "./event-maker.ts";
 import {
   BATCH_BYTES_DEFAULT,
   CLOSE_TIMEOUT_MS_DEFAULT,
@@ -25,6 +23,7 @@ import type { Synced } from "./outbox-file.ts";
 import {
   type Captured,
   createRecorder,
+  EventMaker,
   type Keep,
   type LooseRecorder,
   makeForSend,
@@ -38,6 +37,7 @@ import {
   type Reports,
 } from "./reports.ts";
 import { type Flushed, Sender } from "./sender.ts";
+import { createDelivery } from "./service.ts";
 import { rejectedAs, type Sent, sendOne } from "./single-send.ts";
 import { SDK_VERSION } from "./version.ts";
 

@@ -1,7 +1,6 @@
 /**
  * Events that a callback of the program describes. A fault of the callback does not reach the program: the event counts as dropped, which is reported.
  */
-
 import { joinedMembers, membersOf, metadataOf } from "./json.ts";
 import type { LooseRecorder } from "./recorder.ts";
 import { type JsonObject, textOf } from "./values.ts";

@@ -2,7 +2,6 @@
  * Makes events from spans of model calls that follow OpenTelemetry's conventions for generative AI (semantic-conventions-genai,
  * docs/registry/attributes/gen-ai.md). Only the attributes in the table are used: what people wrote and what a model answered is personal data.
  */
-
 import { attempt } from "./described-event.ts";
 import type { EventOf, JsonValue } from "./event.ts";
 import type { LooseRecorder, Recorder } from "./recorder.ts";

@@ -3,12 +3,12 @@
  * that is refused because of its content is halved until that event is alone.
  */
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
-import type { Answered, Deliver, Delivery } from "./delivery.ts";
 import { REFUSED_RETRY_CAP_MS, RETRY_CAP_MS } from "./limits.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Entry, TakeLimits, Taken } from "./outbox-file.ts";
 import { eventCount, eventIdIn, type Problem, type Reports } from "./reports.ts";
 import { nextAttemptMs } from "./retry.ts";
+import type { Answered, Deliver, Delivery } from "./service.ts";
 import { isFinal } from "./service.ts";
 import { textOf } from "./values.ts";
 

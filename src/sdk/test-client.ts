@@ -1,9 +1,7 @@
 /** For the tests of a program: nothing is sent, and the captured events can be inspected. */
-
 import type { Client } from "./client.ts";
 import { type EventOptions, readEventOptions } from "./client-options.ts";
-import { EventMaker } from "./event-maker.ts";
-import { createRecorder, type Keep, makeForSend } from "./recorder.ts";
+import { createRecorder, EventMaker, type Keep, makeForSend } from "./recorder.ts";
 import { createReports } from "./reports.ts";
 import { type Receipt, rejectedAs } from "./single-send.ts";
 

@@ -16,10 +16,6 @@ export const uuid7 = (nowMs: number): string => {
   return written(bytes, 7);
 };
 
-/** When a UUIDv7 was made, in milliseconds since 1970. */
-export const timeOfUuid7 = (uuid: string): number =>
-  Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
-
 /** A UUIDv5 (RFC 9562 §5.5): the same namespace and name always give the same one. */
 export const uuid5 = (namespace: string, name: string): string =>
   written(

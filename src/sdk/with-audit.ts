@@ -1,5 +1,4 @@
 /** Functions whose calls are recorded. The caller notices no difference. */
-
 import { attempt, record } from "./described-event.ts";
 import type { CaptureEvent, EventWithout } from "./event.ts";
 import { sha256 } from "./hash.ts";

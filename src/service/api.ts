@@ -8,10 +8,9 @@ import { createCalendars } from "../access/calendars.ts";
 import { holderOf } from "../access/client.ts";
 import { createKeys } from "../access/keys.ts";
 import { quotaBounds } from "../access/memory-quota.ts";
-import { createFindSeat } from "../access/provider-seat.ts";
 import { createKeyLimiter, createRateLimiter, type RateLimiter } from "../access/rate-limit.ts";
 import { createRetention } from "../access/retention/retention.ts";
-import { createSignInProvider } from "../access/sign-in-provider.ts";
+import { createFindSeat, createSignInProvider } from "../access/sign-in-provider.ts";
 import { createHttpApp, type HttpHandler, type OperationDependencies } from "../api/http/app.ts";
 import { type BodyReader, createBodyReader } from "../api/http/body.ts";
 import { createOpenStreams } from "../api/http/open-streams.ts";
@@ -43,8 +42,8 @@ import { inBackground, pause } from "./background.ts";
 import { loadBrowserFiles } from "./browser-files.ts";
 import type { Config } from "./config.ts";
 import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
+import { createAcceptRestore } from "./log-end.ts";
 import type { Parts } from "./parts.ts";
-import { createAcceptRestore } from "./restoring.ts";
 
 export const createApi = async (
   parts: Parts,

@@ -1,5 +1,4 @@
 /** What the service prints when it is up: where it is, and a first event to paste. */
-
 import { canBundle } from "../runtime/bundle.ts";
 import { shellWord } from "../runtime/shell-word.ts";
 import { checkpointKeyPath } from "./checkpoint-key.ts";
@@ -50,20 +49,17 @@ export const banner = (options: {
 };
 
 const describeAdminKey = (adminKey: Service["adminKey"], config: Config, isTerminal: boolean): string => {
-  const below = `\n${" ".repeat(16)}`;
-  if (adminKey.kind === "made")
-    return isTerminal
-      ? `${adminKey.key}${below}shown only now; a copy is in ${adminKey.path}`
-      : `created; it is in ${adminKey.path}`;
-  if (adminKey.kind === "replaced")
-    return `the one in ADMIN_API_KEY${adminKey.hadOne ? "; the earlier one no longer works" : ""}`;
-  if (config.adminApiKey !== undefined) return "the one in ADMIN_API_KEY";
+  if (adminKey.kind === "made" && isTerminal)
+    return `${adminKey.key}\n${" ".repeat(16)}shown only now; a copy is in ${adminKey.path}`;
+  if (adminKey.kind === "made") return `created; it is in ${adminKey.path}`;
+  if (config.adminApiKey !== undefined) {
+    const hadOne = adminKey.kind === "replaced" && adminKey.hadOne;
+    return `the one in ADMIN_API_KEY${hadOne ? "; the earlier one no longer works" : ""}`;
+  }
   const path = copyOf(adminKey);
-  if (path !== undefined) return `as before; a copy is in ${path}`;
-  const known =
-    "as before: the one that ADMIN_API_KEY set, or the first start created, with a copy in its DATA_DIR/admin.key";
-  if (adminKey.kind !== "kept" || adminKey.otherKeyPath === undefined) return known;
-  return `${known}${below}${adminKey.otherKeyPath} now holds another key, which opens nothing here`;
+  return path === undefined
+    ? "as before: the one that ADMIN_API_KEY set, or the first start created"
+    : `as before; a copy is in ${path}`;
 };
 
 const copyOf = (adminKey: Service["adminKey"]): string | undefined =>

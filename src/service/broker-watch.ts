@@ -3,7 +3,13 @@
  * stops a broker that still holds a copy of the log.
  */
 import type { StreamDefinition } from "../../streams/topology.ts";
-import { BROKER_LOOK_MS, BROKER_REQUEST_MS_MAX, BROKER_USAGE_HIGH } from "../limits.ts";
+import {
+  BROKER_LOOK_MS,
+  BROKER_REQUEST_MS_MAX,
+  BROKER_USAGE_HIGH,
+  LOG_KEEPER_MS,
+  LOG_STALL_AGE_MS_MAX,
+} from "../limits.ts";
 import {
   type BrokerSeen,
   type BrokerState,
@@ -13,9 +19,11 @@ import {
 } from "../nats/broker-health.ts";
 import type { BrokerConnection } from "../nats/connection.ts";
 import { differencesOf, differenceText } from "../nats/reconcile.ts";
+import type { StallReport } from "../nats/stall-clock.ts";
 import { sizeText } from "../runtime/size-text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { loop } from "./background.ts";
+import type { OwnBroker } from "./broker.ts";
 import { blocking, HEALTH_REASONS, only, sentences, type Trouble, warning } from "./health-reasons.ts";
 
 const LOG = "AUDIT";
@@ -30,7 +38,6 @@ export const watchBroker = (dependencies: {
   let lastSeen: ReadonlySet<string> = new Set();
   let state: BrokerState = { streams: [], usage: undefined, brokers: [] };
   let troubles: readonly Trouble[] = [];
-  let refusal: string | undefined;
   /** Does not wait for an answer that cannot come: what is known stays. */
   const ask = async (): Promise<BrokerState> => {
     for (const address of connection.nats.info?.connect_urls ?? []) heardOf.add(address);
@@ -39,10 +46,9 @@ export const watchBroker = (dependencies: {
   };
   const look = async (): Promise<void> => {
     const seen = await ask();
-    const log = seen.streams.find(({ stream, kind }) => stream === LOG && kind === "led");
-    if (log) refusal = differencesIn(log, "refusing");
+    const isLogLed = seen.streams.some(({ stream, kind }) => stream === LOG && kind === "led");
     // A log that does not answer acknowledges nothing, and what was known of its settings stays.
-    const misconfigured = log ? [] : troubles.filter(({ id }) => id === "log_misconfigured");
+    const misconfigured = isLogLed ? [] : troubles.filter(({ id }) => id === "log_misconfigured");
     const found = [...misconfigured, ...troublesIn(seen)];
     const before = detailsOf(troubles);
     // Under load a copy is a few messages behind at any moment, and in the next one it is not.
@@ -62,8 +68,6 @@ export const watchBroker = (dependencies: {
     /** What the last look found; before the first one nothing. */
     state: () => state,
     troubles: () => troubles,
-    /** A setting by which the log may refuse records, for example a limit that is reached; undefined if there is none, as far as is known. */
-    refusal: () => refusal,
     [Symbol.asyncDispose]: () => looking[Symbol.asyncDispose](),
   };
 };
@@ -111,29 +115,29 @@ const streamTroubles = (seen: StreamSeen): readonly Trouble[] => {
   const { stream, kind, definition } = seen;
   if (kind === "leaderless") {
     const detail = `The stream ${stream} has no leader: nothing is stored in it or read from it.`;
-    return [(stream === LOG ? blocking : warning)("stream_leaderless", detail, ELECTION)];
+    const { advice } = HEALTH_REASONS.stream_leaderless;
+    return [(stream === LOG ? blocking : warning)("stream_leaderless", detail, advice)];
   }
   if (kind !== "led") return [];
   const { copies, behind } = seen;
   const short = `The stream ${stream} is complete on ${copies} of ${definition.settings.num_replicas} brokers; away or behind: ${behind.join(", ")}.`;
-  const lossy = differencesIn(seen, "keeping");
+  const lossy = lossyDifferences(seen);
   return [
     ...only(behind.length > 0, warning("stream_short", short)),
     ...only(lossy !== undefined, blocking("log_misconfigured", `${COULD_LOSE}${lossy}.`)),
   ];
 };
 
-const ELECTION =
-  'An election takes a few seconds. If this lasts, the logs of the brokers say why, such as a full disk or "insufficient resources": free space, then restart the brokers one by one, each after the previous one has caught up.';
 const COULD_LOSE =
   "The log could lose what it has acknowledged, so it accepts no events until this is changed back: ";
 
-/** Differences in the settings that a definition lists; undefined if there are none. */
-const differencesIn = (seen: StreamSeen, which: "keeping" | "refusing"): string | undefined => {
-  if (seen.kind !== "led") return undefined;
-  const named = seen.definition[which] ?? [];
-  const lines = differencesOf(seen.definition, seen.config)
-    .filter(({ setting }) => named.includes(setting))
+/** Differences in the settings with which the stream keeps what it has; undefined if there are none. */
+const lossyDifferences = ({
+  definition,
+  config,
+}: Extract<StreamSeen, { readonly kind: "led" }>): string | undefined => {
+  const lines = differencesOf(definition, config)
+    .filter(({ setting }) => definition.keeping?.includes(setting))
     .map(differenceText);
   return lines.length === 0 ? undefined : lines.join("; ");
 };
@@ -142,4 +146,63 @@ const usageTrouble = (what: "memory" | "disk", usage: Usage | undefined): readon
   if (usage?.bytesMax === undefined || usage.bytes < usage.bytesMax * BROKER_USAGE_HIGH) return [];
   const detail = `JetStream uses ${sizeText(usage.bytes)} of ${sizeText(usage.bytesMax)} of its ${what}.`;
   return [warning(`broker_${what}_high`, detail)];
+};
+
+const RESTART_IN_CLUSTER =
+  "If the disk of its broker was full, free space and restart that broker, one at a time and only while the others run.";
+const RESTART_ALONE =
+  "If its disk was full, free space, kill the broker with SIGKILL and start it: a clean stop can leave a hole in the log.";
+const RESTARTED = "If its disk is full, free space: its broker then restarts automatically.";
+
+/**
+ * Notices a stream that is connected but stores nothing, and restarts our own broker for it. After a full disk nats-server 2.15.1 keeps a stream
+ * closed until the server is restarted, even when there is space again (measured). For a broker of others readiness reports it, if the stream is the
+ * log.
+ */
+export const keepStoring = (dependencies: {
+  /** Name of the stream for people: `The event log`. */
+  readonly stream: string;
+  /** The current series of failures. */
+  readonly stall: StallReport["stall"];
+  /** Whether something that was sent has no answer yet. */
+  readonly isAwaited?: () => boolean;
+  /** A series of failures that lasts this long is a stall. */
+  readonly msMax: number;
+  readonly ownBroker: OwnBroker | undefined;
+  /** The last broker of a cluster must not be ended: it holds a copy of the log. */
+  readonly isClustered: () => boolean;
+  readonly logger: Logger;
+}) => {
+  const { stream, stall, isAwaited = () => false, msMax, ownBroker, isClustered, logger } = dependencies;
+  /** Why the stream cannot be written, as far as is known. */
+  const troubles = (): readonly Trouble[] => {
+    const { lastedMs = 0, agoMs = 0 } = stall() ?? {};
+    // An instance that is not ready gets no requests, and only a request can show that the stream works again. So after a while it counts as ready.
+    if (lastedMs < msMax || agoMs >= LOG_STALL_AGE_MS_MAX) return [];
+    const restart = ownBroker ? RESTARTED : isClustered() ? RESTART_IN_CLUSTER : RESTART_ALONE;
+    const seen = `${stream} is connected but has stored nothing for ${Math.round(lastedMs / 1000)} s.`;
+    return [blocking("log_stalled", seen, restart)];
+  };
+  let isSaid = false;
+  let reviving: Promise<void> | undefined;
+  const look = async (): Promise<void> => {
+    const { lastedMs = 0 } = stall() ?? {};
+    if (lastedMs < msMax) isSaid = false;
+    if (lastedMs < msMax || reviving) return;
+    if (!isSaid) logger.error("a stream stores nothing", { detail: stream, duration_ms: lastedMs });
+    isSaid = true;
+    // Not awaited: it may take as long as the disk is full, and a stop does not wait for that.
+    reviving = ownBroker?.revive(`${stream} stored nothing`).finally(() => {
+      reviving = undefined;
+    });
+  };
+  const looking = loop({ look, restMs: LOG_KEEPER_MS });
+  return {
+    troubles,
+    [Symbol.asyncDispose]: () => {
+      // One failure is enough, although it is no stall yet. So is a missing answer, because a failed write is answered by nothing.
+      if (stall() !== undefined || isAwaited()) ownBroker?.distrust();
+      return looking[Symbol.asyncDispose]();
+    },
+  };
 };

@@ -7,8 +7,7 @@ import { LogUnavailableError } from "../log/event-log.ts";
 import { brokerUrl, loadCredentials, readLastPort } from "../nats/broker/broker-files.ts";
 import { findBroker } from "../nats/broker/find.ts";
 import { type Broker, startBroker } from "../nats/broker/supervise.ts";
-import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../nats/connection.ts";
-import { madeAt } from "../nats/examine.ts";
+import { BrokerRefusedError, connectToBroker } from "../nats/connection.ts";
 import { createKeyBucket } from "../nats/key-bucket.ts";
 import { isThere } from "../runtime/durable-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -47,8 +46,11 @@ export const provideBroker = async (parts: { config: Config; logger: Logger }): 
   };
 };
 
-/** The addresses of a broker of our own that another process runs, or why they are not known. Throws BrokerRefusedError. */
+/** The addresses of the broker that a service with these settings uses, or why they are not known. Throws BrokerRefusedError. */
 export const findRunningBroker = async (config: Config) => {
+  const { natsUrl, natsProvisionUrl = "" } = config;
+  if (natsUrl !== undefined)
+    return (user: "service" | "provisioner") => (user === "service" ? natsUrl : natsProvisionUrl);
   const files = ownBrokerFiles(config);
   if (!(await isThere(files.credentials))) return `no broker has run in ${files.directory} yet`;
   const port = await readLastPort(files);
@@ -75,7 +77,8 @@ export const contactBroker = (contacting: Contacting): ReturnType<typeof tryOnce
     }),
   );
 
-const SEE_URLS = "Check that NATS_URL, and NATS_PROVISION_URL if set, name the server, and that it runs.";
+const SEE_URLS =
+  "Check that NATS_URL, and NATS_PROVISION_URL if set, name one server or cluster and users of one account, and that it runs.";
 
 /** A server that listens is used then, even if it could not say so, as on a disk that was full for a moment. */
 const READY_MS_MAX = 2000;
@@ -89,7 +92,6 @@ const tryOnce = async ({ config, logger, broker, now }: Contacting) => {
   // A batch that came before its server was ready would be staged on disk, and all later ones with it.
   const beforeRestored = own && (() => inTime(own.untilReady(), READY_MS_MAX));
   const connection = stack.use(await connectToBroker({ url, name: "prooftrail", logger, beforeRestored }));
-  if (config.natsProvisionUrl !== undefined) await refuseOtherLog(connection);
   const streams = stack.use(keepStreams(keeper, connection));
   const keyBucket = stack.use(
     await createKeyBucket({ connection, logger, elapsedMs: () => performance.now() }),
@@ -108,22 +110,14 @@ const tryOnce = async ({ config, logger, broker, now }: Contacting) => {
   return { connection, streams, keyBucket, adminKey, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 };
 
-/** Two users of different accounts or servers. If the broker does not answer, a later step reports it. */
-const refuseOtherLog = async ({ nats }: BrokerConnection): Promise<void> => {
-  const made = await madeAt(nats, "AUDIT").catch(() => "unknown");
-  if (made !== undefined) return;
-  throw new BrokerRefusedError(
-    `The user of NATS_URL does not see the streams that the one of NATS_PROVISION_URL creates. ${HAVE_ONE_LOG}`,
-    { isFinal: false },
-  );
-};
-
-export const HAVE_ONE_LOG = "Both URLs must name one server or cluster, and users of one account.";
-
 /** Any error that is neither an answer of the broker nor a missing one is a fault of ours and stays. */
 const asRefusal = (error: unknown, { natsUrl }: Config): unknown => {
+  const advice = natsUrl === undefined ? "" : ` ${SEE_URLS}`;
   if (error instanceof LogUnavailableError)
-    return new BrokerRefusedError(`The broker did not answer: ${error.message}.`, { isFinal: false });
-  const isElsewhere = error instanceof BrokerRefusedError && error.isUnreachable && natsUrl !== undefined;
-  return isElsewhere ? new BrokerRefusedError(`${error.message} ${SEE_URLS}`, { isFinal: false }) : error;
+    return new BrokerRefusedError(`The broker did not answer: ${error.message}.${advice}`, {
+      isFinal: false,
+    });
+  return error instanceof BrokerRefusedError && error.isUnreachable
+    ? new BrokerRefusedError(`${error.message}${advice}`, { isFinal: false })
+    : error;
 };

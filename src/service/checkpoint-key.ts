@@ -1,12 +1,13 @@
 /** The keys that sign tree heads: given, or created on the first start and kept in DATA_DIR, readable by the owner only. */
 import { randomBytes } from "node:crypto";
-import { link, readFile, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type KeyRing, readKeyRing } from "../proof/key-ring.ts";
 import { SEED_BYTES } from "../proof/signed-note.ts";
-import { isTaken, missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
+import { missingAs } from "../runtime/durable-file.ts";
 import { messageOf } from "../runtime/error-text.ts";
 import { RefusedError } from "../runtime/refused-error.ts";
+import { createDurably } from "./data-folder.ts";
 
 export const checkpointKeyPath = (dataDir: string): string => join(dataDir, "checkpoint.key");
 
@@ -49,18 +50,11 @@ const unreadable = (path: string) => (error: unknown) => {
   );
 };
 
-/** Two sealers that share the folder and start at once end up with one key: the file gets its name when it is complete, and only once. */
+/**
+ * Two sealers that share the folder and start at once end up with one key. It is on disk before anything is signed with it: a key lost in a power
+ * failure would leave tree heads that nobody may extend.
+ */
 const make = async (path: string): Promise<string> => {
-  const prepared = `${path}.${randomBytes(8).toString("hex")}`;
-  await writeDurably(prepared, `${HEADER}${randomBytes(SEED_BYTES).toString("hex")}\n`);
-  try {
-    await link(prepared, path);
-  } catch (error) {
-    if (!isTaken(error)) throw error;
-  } finally {
-    await unlink(prepared);
-  }
-  // Before anything is signed with it: a key lost in a power failure would leave tree heads that nobody may extend.
-  await syncFolder(dirname(path));
+  await createDurably(path, `${HEADER}${randomBytes(SEED_BYTES).toString("hex")}\n`);
   return readFile(path, "utf8");
 };

@@ -2,11 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { topology } from "../../streams/topology.ts";
 import { createSignInProvider, type SignInSettings } from "../access/sign-in-provider.ts";
-import { BROKER_REQUEST_MS_MAX, VIEW_LAG_RECORDS_MAX } from "../limits.ts";
+import { BROKER_REQUEST_MS_MAX } from "../limits.ts";
 import { type BrokerState, lookAtBroker } from "../nats/broker-health.ts";
 import { createCheckpointStream } from "../nats/checkpoint-stream.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../nats/connection.ts";
-import { examineRights, madeAt, UNASKED_RIGHTS } from "../nats/examine.ts";
+import { examineRights, UNASKED_RIGHTS } from "../nats/examine.ts";
 import { createLogReader } from "../nats/reader.ts";
 import { differencesOf, differenceText, lostStreams } from "../nats/reconcile.ts";
 import { hasSigned } from "../proof/key-ring.ts";
@@ -15,30 +15,22 @@ import { messageOf } from "../runtime/error-text.ts";
 import { RefusedError } from "../runtime/refused-error.ts";
 import { sizeText } from "../runtime/size-text.ts";
 import { createLogger } from "../telemetry/logger.ts";
-import { findRunningBroker, HAVE_ONE_LOG } from "./broker.ts";
+import { createViewReadiness } from "../views/kit/view-readiness.ts";
+import { findRunningBroker } from "./broker.ts";
 import { troublesIn } from "./broker-watch.ts";
 import { type Check, failed, ok, unchecked, warned } from "./check.ts";
 import { checkpointKeyPath, findCheckpointKeys } from "./checkpoint-key.ts";
 import { type Config, misspeltSettings, readConfig } from "./config.ts";
-import {
-  AS_ITS_USER,
-  BELONGS_TO_ITS_USER,
-  closedFolder,
-  freeBytes,
-  readOnlyFolder,
-  viewsClosedToWriting,
-  viewsFile,
-} from "./data-folder.ts";
+import { AS_ITS_USER, closedFolder, freeBytes, viewsFile } from "./data-folder.ts";
 import { copyProblem, openHeadsFolder } from "./heads-folder.ts";
-import { diskTroubles } from "./health.ts";
+import { diskTroubles, viewTroubles } from "./health.ts";
 import { blocking, HEALTH_REASONS, only, type Trouble, warning } from "./health-reasons.ts";
 import { troubleOfCopy } from "./log-end.ts";
 import { KEEP_THE_OLD_KEY, STRANGERS } from "./sealer.ts";
 import { SETTING_NAMES } from "./settings.ts";
 import { BRING_BACK } from "./stream-keeper.ts";
-import { statusOf, type ViewStatus } from "./view-care.ts";
-import { adviceAboutViews, connectViews } from "./view-database.ts";
-import { beyondLog, OF_ONE_LOG } from "./view-standing.ts";
+import { statusOf } from "./view-care.ts";
+import { connectViews, viewsNotOfLog, viewsRefused } from "./view-database.ts";
 
 const SEE_SETTINGS = "docs/reference/settings.md has all settings.";
 
@@ -98,20 +90,11 @@ async function* folderChecks(config: Config): AsyncGenerator<Check, boolean> {
     );
     return false;
   }
-  const readOnly = await readOnlyFolder(config);
-  if (readOnly !== undefined)
-    yield failed(
-      "folder",
-      readOnly,
-      `${AS_ITS_USER} If it is that user, make the folder its own, on a writable disk: a start needs it.`,
-    );
   if (isMissing) yield unchecked("disk", `there is no folder ${dataDir} here`);
   else {
     const free = await freeBytes(dataDir);
     yield* report("disk", `${sizeText(free)} free under ${dataDir}`, diskTroubles(free));
   }
-  const closedViews = await viewsClosedToWriting(config);
-  if (closedViews !== undefined) yield failed("views", closedViews, BELONGS_TO_ITS_USER);
   return true;
 }
 
@@ -130,7 +113,7 @@ async function* brokerChecks(config: Config): AsyncGenerator<Check> {
     yield unchecked("streams, views", "the broker holds the log");
     return;
   }
-  const { service, provisioner } = found;
+  const { service } = found;
   const { nats } = service;
   const definitions = topology({ replicas: config.replicas });
   const heardOf = config.natsUrl?.split(",").map((url) => new URL(url.trim()).host) ?? [];
@@ -156,8 +139,11 @@ async function* brokerChecks(config: Config): AsyncGenerator<Check> {
     return;
   }
   yield* rightsChecks(service);
-  const streams = (await seeOneLog(service, provisioner)) ? streamTroubles(seen) : [NOT_ONE_LOG];
-  yield* report("streams", `all ${definitions.length} are there, with the right settings`, streams);
+  yield* report(
+    "streams",
+    `all ${definitions.length} are there, with the right settings`,
+    streamTroubles(seen),
+  );
   yield* viewChecks(config, service);
   if (config.headsCopy !== undefined) yield* await headsChecks(config.headsCopy, service);
   if (config.roles.includes("sealer")) yield await signingCheck(config, service);
@@ -167,11 +153,6 @@ const NO_LEADER =
   "Check that more than half of the cluster's servers run: with fewer JetStream has no leader, and no event is acknowledged.";
 const NO_JETSTREAM =
   "Check that the server's configuration has a jetstream block, and that JetStream is enabled for the account of the service's user, if it has one.";
-const NOT_ONE_LOG = blocking(
-  "streams_wrong",
-  "the users of NATS_URL and NATS_PROVISION_URL do not see the same log: one does not find what the other creates",
-  HAVE_ONE_LOG,
-);
 
 /** The connections, or the check that failed. Never makes credentials or starts a broker: the service does. */
 const contact = async (config: Config, stack: AsyncDisposableStack) => {
@@ -179,12 +160,12 @@ const contact = async (config: Config, stack: AsyncDisposableStack) => {
   const connect = async (url: string): Promise<BrokerConnection> =>
     stack.use(await connectToBroker({ url, name: "prooftrail-doctor", logger }));
   try {
-    const { natsUrl, natsProvisionUrl = "" } = config;
-    if (natsUrl !== undefined)
-      return { service: await connect(natsUrl), provisioner: await connect(natsProvisionUrl) };
     const url = await findRunningBroker(config);
     if (typeof url === "string") return failed("broker", url, "Start the service: it runs the broker.");
-    return { service: await connect(url("service")), provisioner: await connect(url("provisioner")) };
+    const service = await connect(url("service"));
+    // Only to see that it lets the provisioner in.
+    await connect(url("provisioner"));
+    return { service };
   } catch (error) {
     if (!(error instanceof BrokerRefusedError)) throw error;
     const advice = error.isFinal ? CORRECT_IT : config.natsUrl ? CHECK_URLS : START_IT;
@@ -218,15 +199,6 @@ async function* rightsChecks({ nats }: BrokerConnection): AsyncGenerator<Check> 
       )
     : warned("rights", `no answer to whether the service's user may ${unknown.join(", ")}`, "Try again.");
 }
-
-/** Users of different accounts or servers do not. A broker that does not answer is reported by other checks. */
-const seeOneLog = async (one: BrokerConnection, other: BrokerConnection): Promise<boolean> => {
-  const ask = ({ nats }: BrokerConnection) => madeAt(nats, "AUDIT");
-  return Promise.all([ask(one), ask(other)]).then(
-    ([made, alsoMade]) => made === alsoMade,
-    () => true,
-  );
-};
 
 const streamTroubles = ({ streams }: BrokerState): readonly Trouble[] => {
   const named = (...kinds: readonly string[]): readonly string[] =>
@@ -263,7 +235,7 @@ const BY_HAND = "Correct it by hand; the service must not, and does not start wi
 const LOOK_AGAIN =
   "Try again in a moment: a cluster that elects a leader does not answer. If this lasts, the user in NATS_URL needs $JS.API.STREAM.INFO.*";
 
-/** Whether the views exist, how far they are, and their dead letters. */
+/** What readiness says of the views, and their dead letters. */
 async function* viewChecks(config: Config, connection: BrokerConnection): AsyncGenerator<Check> {
   if (config.databaseUrl === undefined && !(await isThere(viewsFile(config)))) {
     yield unchecked(
@@ -275,21 +247,28 @@ async function* viewChecks(config: Config, connection: BrokerConnection): AsyncG
   }
   await using stack = new AsyncDisposableStack();
   try {
-    const store = await connectViews(config, stack);
-    const there = new Set(await store.views.names());
-    const missing = store.projections.filter(({ name }) => !there.has(name)).map(({ name }) => name);
-    if (missing.length > 0) {
-      yield failed(
+    const { views, projections } = await connectViews(config, stack);
+    const log = await createLogReader(connection);
+    const parts = { views, projections, log, older: new Map() };
+    const ahead = (await viewsNotOfLog(parts)).map((reason) => blocking("views_ahead", reason));
+    const found = [
+      ...ahead,
+      ...(await viewTroubles({ ...parts, viewReadiness: createViewReadiness(parts) })),
+    ];
+    if (found.length > 0) {
+      const { advice } = HEALTH_REASONS.views_behind;
+      yield* report(
         "views",
-        `they are reachable, but lack ${missing.join(", ")}: no service has created them there yet, or the database was emptied, or restored empty`,
-        "Start the service, or restart it if it runs: it builds them from the log.",
+        "",
+        found.map((trouble) => (trouble.id === "views_behind" ? { ...trouble, advice } : trouble)),
       );
       return;
     }
-    const log = await createLogReader(connection);
-    const { last_sequence: end, views } = await statusOf({ log, ...store });
-    yield* lagChecks(end, views);
-    const letters = views.filter(({ dead_letters }) => dead_letters > 0);
+    const { last_sequence: end, views: all } = await statusOf(parts);
+    const behind = Math.max(...all.map((view) => view.behind));
+    const where = behind === 0 ? `at the log's end, ${end}` : `at most ${behind} of ${end} records behind`;
+    yield ok("views", `all ${all.length} are ${where}`);
+    const letters = all.filter(({ dead_letters }) => dead_letters > 0);
     yield letters.length === 0
       ? ok("dead letters", "none")
       : warned(
@@ -297,31 +276,9 @@ async function* viewChecks(config: Config, connection: BrokerConnection): AsyncG
           letters.map((view) => `${view.name}: ${view.dead_letters}`).join(", "),
           "prooftrail views dead-letter list says why; replay tries them again.",
         );
-    // Views at the end of the log may still be read-only. A SQLite file was already opened for writing.
-    if (config.databaseUrl !== undefined) await store.views.revise({ views: [], expected: [], writes: [] });
   } catch (error) {
-    yield failed("views", messageOf(error), adviceAboutViews(error));
+    yield failed("views", viewsRefused(error, config).message);
   }
-}
-
-function* lagChecks(end: number, views: readonly ViewStatus[]): Generator<Check> {
-  const ahead = views.filter(({ position }) => position > end);
-  for (const [position, there] of Map.groupBy(ahead, (view) => view.position)) {
-    const names = there.map(({ name }) => name);
-    yield failed("views", beyondLog(names, position, end), OF_ONE_LOG);
-  }
-  const [furthest] = [...views].sort((a, b) => b.behind - a.behind);
-  if (ahead.length > 0 || !furthest) return;
-  const { name, behind } = furthest;
-  if (behind === 0) yield ok("views", `all ${views.length} are at the log's end, ${end}`);
-  else if (behind <= VIEW_LAG_RECORDS_MAX)
-    yield ok("views", `${name} is furthest behind, by ${behind} of ${end} records`);
-  else
-    yield failed(
-      "views",
-      `${name} is ${behind} records behind the log's end, ${end}`,
-      HEALTH_REASONS.views_behind.advice,
-    );
 }
 
 /** Whether the log reaches the heads in HEADS_COPY. */

@@ -3,8 +3,8 @@
  * so that a mount of object storage will do. Several processes may write to it, and read each other's files. A file that is damaged may hide that
  * the log lost its end, so nothing is read then.
  */
-import { hash, randomUUID } from "node:crypto";
-import { link, readdir, readFile, rm } from "node:fs/promises";
+import { hash } from "node:crypto";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
@@ -12,6 +12,7 @@ import type { KnownEnd, KnownHead, KnownHeads } from "../proof/known-heads.ts";
 import { sealedHead } from "../proof/sealed-head.ts";
 import { isTaken, missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
 import { messageOf } from "../runtime/error-text.ts";
+import { createDurably } from "./data-folder.ts";
 
 export type HeadsFolder = ReturnType<typeof openHeadsFolder>;
 
@@ -154,33 +155,27 @@ const noteProblems = () => {
 
 /** Returns false if there is such a file. */
 const createWriter = (path: string) => {
+  /** Mounts of object storage have no hard links, and give a file its name once it is whole. */
   let canLink = true;
-  /** A writer that dies leaves no file cut off: each gets its name once it is whole. Mounts of object storage have no links, and do that themselves. */
-  const writeWhole = async (file: string, text: string): Promise<void> => {
-    if (!canLink) return writeDurably(file, text, "wx");
-    const unnamed = join(path, `.writing-${randomUUID()}`);
-    try {
-      await writeDurably(unnamed, text, "wx");
-      await link(unnamed, file);
-    } catch (error) {
-      if (isTaken(error)) throw error;
-      await writeDurably(file, text, "wx");
-      canLink = false;
-    } finally {
-      await rm(unnamed, { force: true });
-    }
+  const create = async (file: string, text: string): Promise<boolean> => {
+    if (canLink)
+      try {
+        return await createDurably(file, text);
+      } catch {
+        // The plain write rejects too if links are not the reason.
+      }
+    await writeDurably(file, text, "wx");
+    canLink = false;
+    await syncFolder(path);
+    return true;
   };
   return async (number: number, content: KnownHeads, isWhole: boolean): Promise<boolean> => {
     const text = headsText(content, isWhole);
-    try {
-      await writeWhole(join(path, nameOf(number)), `${text}${hash("sha256", text)}\n`);
-    } catch (error) {
+    return create(join(path, nameOf(number)), `${text}${hash("sha256", text)}\n`).catch((error: unknown) => {
       // Another process was faster. Its file is read before the next attempt.
       if (isTaken(error)) return false;
       throw error;
-    }
-    await syncFolder(path);
-    return true;
+    });
   };
 };
 

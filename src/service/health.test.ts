@@ -85,7 +85,7 @@ test("readiness names every reason why the log cannot be written, even if views 
     "log_silent",
   ]);
   expect((await blockingOf(readiness.reasonsWithoutViews())).toSorted()).toEqual(
-    [...all.slice(0, -1), "The event log did not report its end in time."].toSorted(),
+    [...all.slice(0, -1), "The log did not report its end in time."].toSorted(),
   );
 });
 

@@ -3,6 +3,7 @@ import { KEYS_GONE, type KeyStore } from "../access/key-store.ts";
 import type { Readiness } from "../api/http/dependencies.ts";
 import {
   DISK_FREE_BYTES_LOW,
+  METRICS_LOG_MS_MAX,
   MONITOR_FAILING_MS_MAX,
   MONITOR_ROUND_MS_MAX,
   OTHER_STALL_MS_MAX,
@@ -11,17 +12,31 @@ import {
   VIEW_LAG_RECORDS_MAX,
 } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
+import { decodeRecord } from "../log/record.ts";
+import type { Usage } from "../nats/broker-health.ts";
 import type { BrokerConnection } from "../nats/connection.ts";
 import type { StallReport } from "../nats/stall-clock.ts";
 import { sizeText } from "../runtime/size-text.ts";
+import { runtimeVersion } from "../runtime/version.ts";
 import type { Projection } from "../views/kit/projection.ts";
 import type { ViewReadiness } from "../views/kit/view-readiness.ts";
 import { VIEWS_MISSING, ViewsMissingError, ViewsUnavailableError } from "../views/store/unavailable.ts";
 import type { ViewStore } from "../views/store/view-store.ts";
 import { inTime, shared } from "./background.ts";
-import { blocking, type HealthReasonId, only, sentences, type Trouble, warning } from "./health-reasons.ts";
+import { freeBytes } from "./data-folder.ts";
+import {
+  blocking,
+  HEALTH_REASON_IDS,
+  HEALTH_REASONS,
+  type HealthReasonId,
+  only,
+  sentences,
+  type Trouble,
+  warning,
+} from "./health-reasons.ts";
+import type { Parts } from "./parts.ts";
 import type { RunningSealer } from "./sealer.ts";
-import { standing } from "./view-standing.ts";
+import { standing } from "./view-database.ts";
 
 interface ReadinessDependencies {
   readonly connection: Pick<BrokerConnection, "isConnected">;
@@ -53,12 +68,10 @@ export const createReadiness = (dependencies: ReadinessDependencies): Readiness 
     reasonsWithoutViews: () =>
       reasonsWith(async () => {
         const end = await inTime(log.lastSequence(), READINESS_LOG_MS_MAX);
-        return only(end === undefined, blocking("log_silent", LOG_SILENT));
+        return only(end === undefined, blocking("log_silent", HEALTH_REASONS.log_silent.summary));
       }),
   };
 };
-
-const LOG_SILENT = "The event log did not report its end in time.";
 
 const logTroubles = ({ connection, watches, keyBucket }: ReadinessDependencies): readonly Trouble[] => {
   if (!connection.isConnected()) return [blocking("broker_disconnected", "The broker is not connected.")];
@@ -75,7 +88,10 @@ const logTroubles = ({ connection, watches, keyBucket }: ReadinessDependencies):
 const OTHERS =
   "a process of another version of Prooftrail, or with other obligation rules, rebuilt it. Stop this process, or restart it if it is to stay.";
 
-const viewTroubles = async (dependencies: ReadinessDependencies): Promise<readonly Trouble[]> => {
+/** What is wrong with the views. A database that does not answer is named as such; any other error is thrown. */
+export const viewTroubles = async (
+  dependencies: Pick<ReadinessDependencies, "log" | "views" | "projections" | "viewReadiness">,
+): Promise<readonly Trouble[]> => {
   const { log, views, projections, viewReadiness } = dependencies;
   try {
     const { positions, missing, others } = await standing(views, projections, viewReadiness.older);
@@ -162,4 +178,77 @@ export const workTroubles = async (work: Work): Promise<readonly Trouble[]> => {
       `Storing counts of acknowledged events has failed for ${Math.round(stalledMs / 1000)} s.`,
     ),
   ];
+};
+
+/** Metrics of the installation and its health, computed when they are read. */
+export const measureHealth = (parts: Parts, work: Work, { reasons }: Readiness): void => {
+  const { metrics, version, log, brokers, config } = parts;
+  const { watch } = metrics;
+  const soon = <Found>(asked: Promise<Found>) => inTime(asked, METRICS_LOG_MS_MAX);
+  metrics.buildInfo.set({ version, runtime: runtimeVersion() }, 1);
+  // Both gauges are collected at once, and are one look. What is not known in time does not count as ready.
+  const look = shared(() => soon(reasons()));
+  watch.ready(async () => [{ value: (await look())?.every(({ isBlocking }) => !isBlocking) ? 1 : 0 }]);
+  watch.healthReason(async () => {
+    const found = await look();
+    const ids = found?.map(({ id }) => id);
+    return (
+      ids && HEALTH_REASON_IDS.map((id) => ({ labels: { reason: id }, value: ids.includes(id) ? 1 : 0 }))
+    );
+  });
+  const sampleOf = (value: number | undefined) => (value === undefined ? undefined : [{ value }]);
+  watch.logLastSequence(async () => sampleOf(await soon(log.lastSequence())));
+  watch.logCopies(async () => {
+    const seen = brokers.state().streams.find(({ stream }) => stream === "AUDIT");
+    return seen?.kind === "led" ? [{ value: seen.copies }] : undefined;
+  });
+  for (const [watched, figure] of [
+    [watch.brokerStored, "bytes"],
+    [watch.brokerReserved, "bytesReserved"],
+    [watch.brokerLimit, "bytesMax"],
+  ] as const)
+    watched(async () => usageSamples(brokers, figure));
+  watch.diskFree(async () => {
+    const { dataDir: data, headsCopy: heads_copy } = config;
+    const free = Object.entries({ data, heads_copy }).map(async ([folder, path]) => {
+      const value = path === undefined ? undefined : await soon(freeBytes(path));
+      return value === undefined ? [] : [{ labels: { folder }, value }];
+    });
+    return (await Promise.all(free)).flat();
+  });
+  watch.projectionLag(() => soon(lags(parts)));
+  const { sealer } = work;
+  if (sealer)
+    watch.unsealedAge(async () => {
+      const ms = await soon(sealer.unsealedMs());
+      return sampleOf(ms === undefined ? undefined : ms / 1000);
+    });
+};
+
+const usageSamples = (brokers: Parts["brokers"], figure: keyof Usage) => {
+  const { usage } = brokers.state();
+  return (
+    usage &&
+    (["memory", "disk"] as const).flatMap((storage) => {
+      const value = usage[storage][figure];
+      return value === undefined ? [] : { labels: { storage }, value };
+    })
+  );
+};
+
+/** For each projection the age of the record that it processes next. */
+const lags = async ({ views, projections, viewReadiness, log, now }: Parts) => {
+  const { positions } = await standing(views, projections, viewReadiness.older);
+  const last = await log.lastSequence();
+  const ages = new Map<number, number>();
+  for (const position of new Set(positions.map((each) => each.position))) {
+    const next = position < last ? await log.read(position + 1) : undefined;
+    const receivedAt = next && decodeRecord(next.payload)?.receivedAt;
+    const ageMs = receivedAt === undefined ? 0 : now().getTime() - Date.parse(receivedAt);
+    ages.set(position, Math.max(0, ageMs / 1000));
+  }
+  return positions.map(({ name, position }) => ({
+    labels: { projection: name },
+    value: ages.get(position) ?? 0,
+  }));
 };

@@ -14,13 +14,11 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createViewReadiness } from "../views/kit/view-readiness.ts";
 import { contactBroker, provideBroker } from "./broker.ts";
-import { watchBroker } from "./broker-watch.ts";
+import { keepStoring, watchBroker } from "./broker-watch.ts";
 import type { Config } from "./config.ts";
 import { openHeadsFolder } from "./heads-folder.ts";
 import { END_UNKNOWN, troubleOfCopy, watchLogEnd } from "./log-end.ts";
-import { keepStoring } from "./log-keeper.ts";
-import { openViews } from "./view-database.ts";
-import { viewsNotOfLog } from "./view-standing.ts";
+import { openViews, viewsNotOfLog } from "./view-database.ts";
 
 export type Parts = Awaited<ReturnType<typeof openParts>>;
 
@@ -97,9 +95,8 @@ const openAppending = async (sources: Awaited<ReturnType<typeof openSources>>) =
   const isClustered = (): boolean => connection.nats.info?.cluster !== undefined;
   const kept = { ownBroker: broker.own, isClustered, logger };
   const { stall, isAwaited } = appender;
-  const { refusal } = brokers;
   const logKeeper = stack.use(
-    keepStoring({ ...kept, stream: "The event log", stall, isAwaited, refusal, msMax: LOG_STALL_MS_MAX }),
+    keepStoring({ ...kept, stream: "The event log", stall, isAwaited, msMax: LOG_STALL_MS_MAX }),
   );
   /** Watches another stream for stalls until the service stops. */
   const keepStream = (stream: string, stalled: StallReport["stall"]): void =>

@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { relative } from "node:path";
 import process from "node:process";
 import { STOP_MS_MAX } from "../limits.ts";
+import { keepFreedMemory } from "../runtime/allocator.ts";
 import { stackOf } from "../runtime/error-text.ts";
 import { RefusedError } from "../runtime/refused-error.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
@@ -29,6 +30,8 @@ export const runService = async (options: {
     );
     process.exit(EXIT.misconfigured);
   }
+  // A front end alone, whose peak stays bounded. A projector gives back what it needed to catch up.
+  if (read.config.roles.join() === "api") keepFreedMemory();
   await run(read.config, options);
 };
 

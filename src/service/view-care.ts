@@ -13,11 +13,11 @@ import { type Verified, verifyView } from "../views/kit/verify.ts";
 import { DatabaseError } from "../views/store/postgres-errors.ts";
 import { type Row, rowInteger, rowText } from "../views/store/tables.ts";
 import { ViewsUnavailableError } from "../views/store/unavailable.ts";
-import { VIEWS, type ViewStore } from "../views/store/view-store.ts";
+import type { ViewStore } from "../views/store/view-store.ts";
 import { findRunningBroker, provideBroker } from "./broker.ts";
 import type { Config } from "./config.ts";
 import { AS_ITS_USER, closedFolder, viewsFile } from "./data-folder.ts";
-import { connectViews, fileTrouble } from "./view-database.ts";
+import { connectViews, fileTrouble, standing } from "./view-database.ts";
 
 export interface ViewStatus {
   readonly name: string;
@@ -95,15 +95,10 @@ const refusalOf = async (
   views: Pick<ViewStore, "load">,
   projections: readonly Projection[],
 ): Promise<string | undefined> => {
-  const rows = await views.load(
-    VIEWS,
-    projections.map(({ name }) => ({ name })),
-  );
-  const versions = new Map(rows.map((row) => [row.name, row.version]));
-  const other = projections.find(({ name, version }) => (versions.get(name) ?? version) !== version);
+  const [other] = (await standing(views, projections, new Map())).others;
   return (
     other &&
-    `The view ${other.name} was built by another version of Prooftrail, or with other obligation rules: use the program of the service, with its OBLIGATION_RULES_FILE and LATE_RECORD_GRACE.`
+    `The view ${other} was built by another version of Prooftrail, or with other obligation rules: use the program of the service, with its OBLIGATION_RULES_FILE and LATE_RECORD_GRACE.`
   );
 };
 

@@ -1,20 +1,24 @@
 /** Where the views are, the database of DATABASE_URL or a file of SQLite in DATA_DIR, and the rules by which they are built. */
 import { readFile } from "node:fs/promises";
 import { readRules } from "../law/obligations/overrides.ts";
+import type { LogReader } from "../log/event-log.ts";
+import type { Sequence } from "../log/outcome.ts";
 import { messageOf } from "../runtime/error-text.ts";
 import { RefusedError } from "../runtime/refused-error.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Projection } from "../views/kit/projection.ts";
-import { openView } from "../views/kit/view-readiness.ts";
+import { isSameLog, seenBeyond } from "../views/kit/view-end.ts";
+import { openView, type ViewReadiness } from "../views/kit/view-readiness.ts";
 import { projectionsWith } from "../views/registry.ts";
 import { createPostgresViews } from "../views/store/postgres.ts";
-import { isReadOnly, lacksRight } from "../views/store/postgres-errors.ts";
+import { lacksRight } from "../views/store/postgres-errors.ts";
 import { createSqliteViews } from "../views/store/sqlite.ts";
-import { isAway } from "../views/store/unavailable.ts";
-import type { ViewStore } from "../views/store/view-store.ts";
+import { rowInteger, rowText } from "../views/store/tables.ts";
+import { isAway, ViewsMissingError } from "../views/store/unavailable.ts";
+import { VIEWS, type ViewStore } from "../views/store/view-store.ts";
 import { waitAtStart } from "./background.ts";
 import type { Config } from "./config.ts";
-import { BELONGS_TO_ITS_USER, viewsFile } from "./data-folder.ts";
+import { viewsFile } from "./data-folder.ts";
 
 type Place = Pick<Config, "databaseUrl" | "dataDir">;
 
@@ -82,12 +86,10 @@ const REBUILT = {
 };
 
 export const viewsRefused = (error: unknown, place: Place): RefusedError => {
-  const detail = error instanceof Error ? error.message : "no reason given";
+  const detail = messageOf(error);
   if (place.databaseUrl === undefined) {
     const file = viewsFile(place);
-    return new RefusedError(
-      `The views in ${file} cannot be opened: ${detail}.${adviceForFile(detail, file)}`,
-    );
+    return new RefusedError(`The views in ${file} cannot be used: ${detail}.${adviceForFile(detail, file)}`);
   }
   const advice = lacksRight(error) ? ` ${MAKE_TABLES}` : isAway(error) ? ` ${REACH_DATABASE}` : "";
   const message = `The views in the database of DATABASE_URL cannot be opened: ${detail}.${advice}`;
@@ -96,22 +98,10 @@ export const viewsRefused = (error: unknown, place: Place): RefusedError => {
 };
 
 /** The message for an error of the SQLite file after it was opened; undefined if no advice is known. */
-export const fileTrouble = (error: unknown, place: Place): string | undefined => {
-  if (place.databaseUrl !== undefined || !(error instanceof Error)) return undefined;
-  const file = viewsFile(place);
-  const advice = adviceForFile(error.message, file);
-  return advice === "" ? undefined : `The views in ${file} cannot be used: ${error.message}.${advice}`;
-};
-
-/** Advice if the views cannot be read or written. */
-export const adviceAboutViews = (error: unknown): string => {
-  if (isReadOnly(error))
-    return "Check that the PostgreSQL of DATABASE_URL accepts writes: a standby does not, nor does a server set to read-only, as some are when their disk is full. Views do not move until then; events are still accepted, and nothing is lost.";
-  if (lacksRight(error)) return MAKE_TABLES;
-  return isAway(error)
-    ? `${REACH_DATABASE} Events are still accepted, and nothing is lost.`
-    : "Check DATABASE_URL or the file; the views can be rebuilt from the log.";
-};
+export const fileTrouble = (error: unknown, place: Place): string | undefined =>
+  place.databaseUrl === undefined && adviceForFile(messageOf(error), viewsFile(place)) !== ""
+    ? viewsRefused(error, place).message
+    : undefined;
 
 const REACH_DATABASE =
   "Check that DATABASE_URL names the database, its user and password, that PostgreSQL runs and has connections left, and that nobody locks its tables.";
@@ -123,9 +113,63 @@ const adviceForFile = (detail: string, file: string): string => {
   if (/file is not a database|disk image is malformed/.test(detail))
     return ` Views are built from the log: stop what uses the file, remove it with ${file}-wal and ${file}-shm, and start again.`;
   if (/unable to open database file|attempt to write a readonly database/.test(detail))
-    return ` ${BELONGS_TO_ITS_USER}`;
+    return " The user that runs the service must own it and the files beside it.";
   // If there is no room for the file that processes share, it is an I/O error (measured).
   if (/disk is full|disk I\/O error|the disk has no room/.test(detail))
     return " If its disk is full, free space and start again: nothing is lost, as views are built from the log.";
   return /database is locked/.test(detail) ? " Another process locks it: try again when that is done." : "";
+};
+
+/** `others`: another version has rebuilt them since this process opened them, so their rows must not be read. */
+export const standing = async (
+  views: Pick<ViewStore, "load">,
+  projections: readonly Projection[],
+  older: ViewReadiness["older"],
+) => {
+  const rows = await views.load(
+    VIEWS,
+    projections.map(({ name }) => ({ name })),
+  );
+  const byName = new Map(rows.map((row) => [rowText(row, "name"), row]));
+  const positions: { name: string; position: Sequence }[] = [];
+  const [missing, others]: [string[], string[]] = [[], []];
+  for (const { name, version } of projections) {
+    const row = byName.get(name);
+    if (!row) missing.push(name);
+    else if (![version, older.get(name)].includes(rowInteger(row, "version"))) others.push(name);
+    else positions.push({ name, position: rowInteger(row, "position") });
+  }
+  return { positions, missing, others };
+};
+
+/** With wrong settings the views may belong to another installation, and rebuilding them would destroy them. */
+const OF_ONE_LOG =
+  "Check that DATA_DIR, NATS_URL and DATABASE_URL are of one installation. Then restore the log, or rebuild these views to continue with it as it is.";
+
+/** Why views have seen what the log does not hold. Rejects if log or views do not answer. */
+export const viewsNotOfLog = async (parts: {
+  readonly views: Pick<ViewStore, "load">;
+  readonly log: Pick<LogReader, "read" | "lastSequence">;
+  readonly projections: readonly Projection[];
+  readonly older: ViewReadiness["older"];
+}): Promise<readonly string[]> => {
+  const { views, log, projections, older } = parts;
+  const seen = await standing(views, projections, older).catch((error: unknown) => {
+    // They will be built from this log.
+    if (error instanceof ViewsMissingError) return { positions: [] };
+    throw error;
+  });
+  // Asked after the views, so that everything they have seen is in the log by then.
+  const last = await log.lastSequence();
+  const reasons: string[] = [];
+  for (const [position, there] of Map.groupBy(seen.positions, ({ position }) => position)) {
+    const names = there.map(({ name }) => name);
+    const which = names.length === 1 ? `The view ${names[0]} has` : `The views ${names.join(", ")} have`;
+    if (position > last) reasons.push(`${which} ${seenBeyond(position, last)}. ${OF_ONE_LOG}`);
+    else if (!(await isSameLog(parts, names, position)))
+      reasons.push(
+        `${names.join(", ")}: the record ${position} that was seen is not the one in the log. ${OF_ONE_LOG}`,
+      );
+  }
+  return reasons;
 };

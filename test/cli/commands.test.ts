@@ -1,8 +1,6 @@
 /** Promises of every command, tested by looping over the tree: a new command cannot miss them. Nothing is started. */
 import { describe, expect, test } from "bun:test";
 import { EVENT_FILTER, STREAM_FILTER } from "../../src/api/http/event-filter.ts";
-import { PROBLEM_CODES } from "../../src/api/http/problem.ts";
-import { ADVICE } from "../../src/cli/advice.ts";
 import { type CommandGroup, type CommandNode, type CommandSpec, isGroup } from "../../src/cli/command.ts";
 import { FACT_OPTIONS } from "../../src/cli/commands/classify.ts";
 import { EVENT_FILTER_OPTIONS, STREAM_FILTER_OPTIONS } from "../../src/cli/event-filters.ts";
@@ -203,9 +201,5 @@ describe("the command line and the API have the same", () => {
   test("facts of a classification, except those that are not read", () => {
     const facts = Object.keys(ClassificationRequest.properties).filter((name) => !(name in UNREAD_MEMBERS));
     expect(parametersOf(FACT_OPTIONS)).toEqual(facts.sort());
-  });
-
-  test("error codes: each has its advice", () => {
-    expect(Object.keys(ADVICE).sort()).toEqual([...PROBLEM_CODES].sort());
   });
 });

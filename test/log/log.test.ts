@@ -9,8 +9,7 @@ import {
   type PublishOptions,
   type SubscriptionOptions,
 } from "nats";
-import type { HoldRecord } from "../../src/access/retention/records.ts";
-import type { RetentionStore } from "../../src/access/retention/retention-store.ts";
+import type { HoldRecord, RetentionStore } from "../../src/access/retention/records.ts";
 import { APPEND_BYTES_IN_FLIGHT_MAX, COMMIT_BYTES_MAX, LOG_FOLLOWED_BYTES_MAX } from "../../src/limits.ts";
 import {
   type LogReader,

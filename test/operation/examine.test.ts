@@ -92,24 +92,3 @@ test("if a stream existed and is gone, doctor does not say that a start makes it
   expect(lost?.detail).toBe("the broker no longer has CHECKPOINTS, which it had before");
   expect(lost?.advice).toStartWith("Nothing is created in its place");
 });
-
-test("if users belong to two brokers or two accounts, doctor says that they do not see the same log", async () => {
-  await using broker = await startTestBroker();
-  await using other = await startConfiguredBroker((configuration) => configuration);
-  const failed = async (service: string) => {
-    const environment = {
-      NATS_URL: service,
-      NATS_PROVISION_URL: other.url("provisioner"),
-      DATA_DIR: "/nowhere",
-    };
-    const streams = await checksOf("streams", environment);
-    return streams.filter(({ state }) => state === "failed").map(({ detail }) => detail);
-  };
-  const notOne = [expect.stringContaining("do not see the same log")];
-  expect(await failed(broker.url("service"))).toEqual(notOne);
-  await using provisioner = await connectionTo(broker, "provisioner");
-  const definitions = topology({ replicas: 1 }).slice(0, 1);
-  await reconcileStreams({ provisioner: provisioner.nats, definitions, logger: silentLogger });
-  expect(await failed(broker.url("service"))).toEqual(notOne);
-  expect(await failed(other.url("service"))).toEqual([]);
-});

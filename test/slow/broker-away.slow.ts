@@ -96,7 +96,7 @@ describe("every GET", () => {
     expect([first, status, json.reasons]).toEqual([
       "brief",
       503,
-      ["The event log did not report its end in time."],
+      ["The log did not report its end in time."],
     ]);
     await expectUnavailable();
     expect((await patient).status).toBe(503);

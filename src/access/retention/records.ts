@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { createCheck } from "../../event/check.ts";
 import { reasonText } from "../../event/request/reason.ts";
 import { HOLD_REASON_CHARACTERS_MAX, IDENTIFIER_CHARACTERS_MAX, RETENTION_DAYS_MAX } from "../../limits.ts";
+import type { ActionResult } from "../action.ts";
 import { API_KEY_ID_PATTERN } from "../api-key.ts";
 import { ADMIN_KEY_ID, Instant } from "../key-record.ts";
 import { TenantSchema } from "../tenant.ts";
@@ -117,3 +118,21 @@ export const asPolicyRecord = (value: unknown, tenant: string): PolicyRecord | u
 
 export const asHoldRecord = (value: unknown, tenant: string, id: string): HoldRecord | undefined =>
   holdRecords.accepts(value) && value.tenant === tenant && value.id === id ? value : undefined;
+
+export interface RetentionStore {
+  /** What is stored at this moment, so that a hold counts at once. Throws LogUnavailableError. */
+  read(): Promise<StoredRetention>;
+  /** Writes only if the stored revision is still this one; 0 for none. */
+  putPolicy(record: PolicyRecord, revision: number): Promise<ActionResult>;
+  createHold(record: HoldRecord): Promise<ActionResult>;
+  /** Writes only if the stored revision is still this one. */
+  updateHold(record: HoldRecord, revision: number): Promise<ActionResult>;
+}
+
+export interface StoredRetention {
+  readonly policies: readonly PolicyRecord[];
+  /** Revision of each tenant's policy, even of a foreign value, which is not in `policies`. */
+  readonly policyRevisions: ReadonlyMap<string, number>;
+  /** Holds of all tenants, released ones included, in no particular order. */
+  readonly holds: readonly { readonly record: HoldRecord; readonly revision: number }[];
+}

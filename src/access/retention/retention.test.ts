@@ -4,9 +4,8 @@ import { actor, createMemoryRecorder } from "../../../test/support/recorder.ts";
 import { HOLDS_PER_TENANT_MAX } from "../../limits.ts";
 import type { ActionResult } from "../action.ts";
 import type { Principal } from "../authenticate.ts";
-import type { HoldRecord, PolicyRecord } from "./records.ts";
+import type { HoldRecord, PolicyRecord, RetentionStore } from "./records.ts";
 import { createRetention } from "./retention.ts";
-import type { RetentionStore } from "./retention-store.ts";
 
 const principal: Principal = {
   keyId: "k".repeat(12),

@@ -9,8 +9,16 @@ import { createKeyedMutex } from "../../runtime/keyed-mutex.ts";
 import type { ActionRecorder, ActionResult, Actor } from "../action.ts";
 import type { RetentionAction } from "../administration/system-events.ts";
 import { type Principal, reaches } from "../authenticate.ts";
-import { byPlace } from "../list-order.ts";
-import { allInvalid, type Invalid, invalid, type OtherTenant, type RefusedChange } from "../refusal.ts";
+import { byPlace } from "../key-record.ts";
+import {
+  allInvalid,
+  type Invalid,
+  invalid,
+  type OtherTenant,
+  type RefusedChange,
+  undone,
+  untilUnchanged,
+} from "../refusal.ts";
 import { GENERAL_FLOOR, RETENTION_TIERS } from "./floors.ts";
 import {
   ASSET_ID_EXPECTED,
@@ -20,8 +28,9 @@ import {
   PolicyRequest,
   ReleaseRequest,
   type RetentionPolicy,
+  type RetentionStore,
+  type StoredRetention,
 } from "./records.ts";
-import type { RetentionStore, StoredRetention } from "./retention-store.ts";
 
 /** `record` is undefined if the tenant has no policy. */
 export interface PolicyAnswer {
@@ -98,16 +107,13 @@ const changesOf = ({ store, recorder, now, newId }: RetentionDependencies) => {
   const change = async <Answer extends { readonly kind: string }>(
     by: Actor,
     changeOf: (stored: StoredRetention) => Change<Answer> | RefusedChange | Answer,
-  ): Promise<Answer | RefusedChange> => {
-    for (let tries = 0; tries < RETENTION_UPDATE_TRIES_MAX; tries++) {
+  ): Promise<Answer | RefusedChange> =>
+    untilUnchanged<Answer | RefusedChange>(RETENTION_UPDATE_TRIES_MAX, async () => {
       const next = changeOf(await store.read());
       if (!("write" in next)) return next;
       const write = await recorder.carryOut({ by, action: next.action, work: next.write });
-      if (write.kind === "written") return next.answer;
-      if (write.kind === "unavailable") return write;
-    }
-    return { kind: "changed_meanwhile" };
-  };
+      return write.kind === "written" ? next.answer : undone(write);
+    });
 
   const setPolicy = async ({ by, request }: Requested): Promise<PolicyAnswer | RefusedChange> => {
     const asked = askedOf(by.principal, checkPolicyRequest(request), policyProblems);

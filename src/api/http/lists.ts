@@ -1,7 +1,7 @@
 /** Every list of the API: a page, its count if requested, or all its rows as a file. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Principal } from "../../access/authenticate.ts";
-import { type Placed, placeOf } from "../../access/list-order.ts";
+import { type Placed, placeOf } from "../../access/key-record.ts";
 import { timeKey } from "../../event/formats.ts";
 import {
   COUNT_EXACT_MAX,

@@ -6,7 +6,7 @@ import { wrappedLines } from "../../runtime/text-width.ts";
 import { createApi, dataOf } from "../api.ts";
 import { type CommandSpec, type Input, type OptionSpec, option, toggle } from "../command.ts";
 import type { Context } from "../context.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT } from "../failure.ts";
 import { asRecords, type JsonRecord, shown } from "../json.ts";
 import { jsonOption, parameterOf, URL_OPTION } from "../options.ts";
 import { coloured, printAnswer, recordText, tableColumns } from "../output.ts";

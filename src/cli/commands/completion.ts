@@ -7,7 +7,7 @@ import {
   isGroup,
   type OptionSpec,
 } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT } from "../failure.ts";
 import { jsonOption } from "../options.ts";
 import { printAnswer } from "../output.ts";
 

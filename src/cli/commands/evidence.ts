@@ -4,7 +4,7 @@ import { printable } from "../../runtime/printable.ts";
 import { sizeText } from "../../runtime/size-text.ts";
 import { type CommandSpec, type OptionSpec, option } from "../command.ts";
 import { download, FORCE_OPTION } from "../download.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT } from "../failure.ts";
 import { integerComplaint, jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../options.ts";
 import { printAnswer } from "../output.ts";
 

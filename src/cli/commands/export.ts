@@ -1,11 +1,10 @@
 /** `prooftrail export`: all events that match, as a file. */
-
 import { createPrintableCsv, printable, printableJson } from "../../runtime/printable.ts";
 import { sizeText } from "../../runtime/size-text.ts";
 import { type CommandSpec, type OptionSpec, option } from "../command.ts";
 import { download, FORCE_OPTION } from "../download.ts";
 import { EVENT_FILTER_OPTIONS } from "../event-filters.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT } from "../failure.ts";
 import { jsonOption, MIN_SEQUENCE_OPTION, QUIET_OPTION, SERVICE_OPTIONS } from "../options.ts";
 import { printAnswer } from "../output.ts";
 

@@ -4,14 +4,13 @@ import { dirname } from "node:path";
 import { SCOPES } from "../../access/scopes.ts";
 import { ROLES } from "../../access/seats.ts";
 import { KEY_GRACE_SECONDS_MAX } from "../../limits.ts";
-import { syncFolderIfReadable } from "../../runtime/durable-file.ts";
+import { syncFolder } from "../../runtime/durable-file.ts";
 import { printable } from "../../runtime/printable.ts";
-import { type Answer, type Api, dataOf, openApi } from "../api.ts";
+import { type Answer, type Api, answering, dataOf, openApi } from "../api.ts";
 import { type CommandGroup, type CommandSpec, type Input, option } from "../command.ts";
-import { confirm, YES_OPTION } from "../confirm.ts";
+import { YES_OPTION } from "../confirm.ts";
 import type { Context } from "../context.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { failure, reasonOf } from "../failure.ts";
+import { EXIT, type ExitCode, failure, reasonOf } from "../failure.ts";
 import { asRecord, type JsonRecord, shown } from "../json.ts";
 import { pages, printPagesAsJson } from "../lists.ts";
 import {
@@ -130,7 +129,7 @@ const makeKey = async (
   let isKept = false;
   try {
     // Otherwise a power failure could lose the file's name, and with it a key that nobody can see again.
-    if (saveTo !== undefined) await syncFolderIfReadable(dirname(saveTo));
+    if (saveTo !== undefined) await syncFolder(dirname(saveTo));
     const answer = await api.ask({ path, body: JSON.stringify(body), signal });
     const { api_key: secret, id } = dataOf(answer);
     try {
@@ -247,16 +246,12 @@ const revoke: CommandSpec = {
   arguments: [ID_ARGUMENT],
   options: [YES_OPTION, ...COMMON],
   examples: [["asks first", "prooftrail keys revoke k3Yb0Qz81mNd"]],
-  run: async (input, context) => {
-    const id = input.argument("id") ?? "";
-    const api = await openApi(input, context);
-    const question = async () => `Revoke the key ${await describeKey(api, id)}? What uses it stops working.`;
-    if (!(await confirm(context, input, question))) return EXIT.failed;
-    const answer = await api.ask({ method: "DELETE", path: `/v1/keys/${encodeURIComponent(id)}` });
-    const text = () => `The key ${printable(id)} is revoked.\n`;
-    await printAnswer(context, input, { received: answer.text }, text);
-    return EXIT.ok;
-  },
+  run: answering(
+    (input) => ({ method: "DELETE", path: `/v1/keys/${encodeURIComponent(input.argument("id") ?? "")}` }),
+    (_, __, ___, input) => `The key ${printable(input.argument("id") ?? "")} is revoked.\n`,
+    async (input, api) =>
+      `Revoke the key ${await describeKey(api, input.argument("id") ?? "")}? What uses it stops working.`,
+  ),
 };
 
 /** Lets a person see which key it is; the API refuses a key that is not in the list. */

@@ -1,11 +1,8 @@
 /** `prooftrail restore …`: for a log that was restored from an older copy. */
-
-import { openApi } from "../api.ts";
+import { answering } from "../api.ts";
 import { type CommandGroup, type CommandSpec, option } from "../command.ts";
-import { confirm, YES_OPTION } from "../confirm.ts";
-import { EXIT } from "../exit-codes.ts";
+import { YES_OPTION } from "../confirm.ts";
 import { jsonOption, SERVICE_OPTIONS } from "../options.ts";
-import { printAnswer } from "../output.ts";
 
 const accept: CommandSpec = {
   name: "accept",
@@ -25,16 +22,14 @@ const accept: CommandSpec = {
       'prooftrail restore accept --reason "disk failure, copy of 27 November"',
     ],
   ],
-  run: async (input, context) => {
-    const api = await openApi(input, context);
-    const question = () => "Accept that the end of the log is lost? This cannot be undone.";
-    if (!(await confirm(context, input, question))) return EXIT.failed;
-    const body = JSON.stringify({ reason: input.text("--reason") });
-    const answer = await api.ask({ path: "/v1/restore/accept", body });
-    const text = () => "The log is accepted as it is. Its next heads say that it was restored.\n";
-    await printAnswer(context, input, { received: answer.text }, text);
-    return EXIT.ok;
-  },
+  run: answering(
+    (input) => ({
+      path: "/v1/restore/accept",
+      body: JSON.stringify({ reason: input.text("--reason") }),
+    }),
+    () => "The log is accepted as it is. Its next heads say that it was restored.\n",
+    () => "Accept that the end of the log is lost? This cannot be undone.",
+  ),
 };
 
 export const RESTORE: CommandGroup = {

@@ -1,6 +1,6 @@
 /** `prooftrail serve`: the service itself, as `bun start` runs it once everything is installed. */
 import { type CommandSpec, option } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT } from "../failure.ts";
 import { jsonOption } from "../options.ts";
 
 const SETTINGS = { "--host": "HOST", "--port": "PORT", "--data-dir": "DATA_DIR" } as const;

@@ -2,8 +2,7 @@
 import { reportJson, reportText } from "../../proof/verifier/report.ts";
 import { EXIT_CODES, UnreadableFileError, verifyFile } from "../../proof/verifier/verify-file.ts";
 import { type CommandSpec, option } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { failure } from "../failure.ts";
+import { EXIT, failure } from "../failure.ts";
 import { jsonOption } from "../options.ts";
 
 export const VERIFY: CommandSpec = {

@@ -1,9 +1,8 @@
 /** The history of a bank that does not exist, for `prooftrail demo`: three months before a day, the same for the same day everywhere. Pure. */
 import type { AuditEvent } from "../../event/audit-event.ts";
 import { AML, CREDIT_EU, FRAUD } from "./bank.ts";
-import { createChance } from "./chance.ts";
 import { tellDecisions } from "./decisions.ts";
-import { createJournal, type Metadata, type Sentence } from "./journal.ts";
+import { createChance, createJournal, type Metadata, type Sentence } from "./journal.ts";
 import { tellSystems } from "./systems.ts";
 import { tellCases, WAIVED_OBJECTION } from "./told-cases.ts";
 

@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import type { AuditEvent } from "../../event/audit-event.ts";
 import type { System } from "./bank.ts";
-import type { Chance } from "./chance.ts";
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
@@ -54,3 +53,23 @@ export const sha256 = (text: string): string => `sha256:${createHash("sha256").u
 
 /** The person whose story the demo tells. */
 export const KNOWN_PERSON = "customer-0042";
+
+/** Random numbers that a seed repeats: mulberry32, whose 32 bits of state are enough for a history. */
+export const createChance = (seed: number) => {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    next,
+    below: (end: number): number => Math.floor(next() * end),
+    is: (share: number): boolean => next() < share,
+    one: <Value>(values: readonly [Value, ...Value[]]): Value =>
+      values[Math.floor(next() * values.length)] ?? values[0],
+  };
+};
+
+export type Chance = ReturnType<typeof createChance>;

@@ -1,9 +1,10 @@
 /** Sends a batch until each of its events is stored or refused. The one place of the command line that decides what is sent again, and when. */
 import { setTimeout as delay } from "node:timers/promises";
+import { eventIdIn } from "../../sdk/reports.ts";
 import { nextAttemptMs } from "../../sdk/retry.ts";
+import { type Answered, readOutcomes } from "../../sdk/service.ts";
 import { type Api, dataOf, retryable } from "../api.ts";
-import { Failure, type FieldError, failure, fieldErrorOf, Interrupted } from "../failure.ts";
-import { asNumber, asRecords, asText, type JsonRecord } from "../json.ts";
+import { Failure, type FieldError, failure, Interrupted } from "../failure.ts";
 import { CLI_ANSWER_MS_MAX, CLI_LONG_ANSWER_MS_MAX, CLI_RETRY_MS_MAX } from "../limits.ts";
 
 export interface SentEvent {
@@ -58,14 +59,10 @@ export const sendBatch = async (
     const problem = answer instanceof Failure ? answer : NOT_TAKEN;
     if (!(answer instanceof Failure)) {
       outcome = withAnswer(outcome, answer, pending);
-      const again = new Set(
-        asRecords(answer.errors)
-          .filter(isRetryable)
-          .map(({ index }) => index),
-      );
+      const again = pending.filter((_, position) => answer.outcomes[position]?.kind === "again");
       // Some events were stored, so the time limit for retries starts again.
-      if (again.size < pending.length) failedSinceMs = undefined;
-      pending = pending.filter((_, index) => again.has(index));
+      if (again.length < pending.length) failedSinceMs = undefined;
+      pending = again;
       if (pending.length === 0) break;
     }
     // A 429 is answered before anything is stored.
@@ -95,12 +92,12 @@ const gaveUp = ({ document }: Failure, triedMs: number, waitMs: number): Failure
     "What was confirmed is stored, and sending the same again is safe. With --resume an import continues where it stopped.",
   );
 
-/** The data of the answer, or a failure after which a retry can help. Throws any other. */
+/** What the answer says of each event, or a failure after which a retry can help. Throws any other. */
 const askOnce = async (
   { api, signal }: Pick<SenderParts, "api" | "signal">,
   events: readonly SentEvent[],
   mayBeStored: boolean,
-): Promise<JsonRecord | Failure> => {
+): Promise<(Answered & { readonly sequence: number | undefined }) | Failure> => {
   const answer = await api
     .ask({
       path: "/v1/events/batch",
@@ -113,44 +110,32 @@ const askOnce = async (
     .catch(retryable);
   if (answer instanceof Failure) return answer;
   const data = dataOf(answer);
-  if (isWhole(data, events.length)) return data;
-  throw failure("unexpected_answer", "The service did not say what became of each event.");
+  const read = readOutcomes(data, events.length);
+  // What it is silent about would be taken for stored, and a resume point would pass over it.
+  if (read.kind !== "answered")
+    throw failure("unexpected_answer", "The service did not say what became of each event.");
+  return { ...read, sequence: typeof data.sequence === "number" ? data.sequence : undefined };
 };
 
-/** Whether it accounts for each event that was sent: what it is silent about would be taken for stored, and a resume point would pass over it. */
-const isWhole = ({ accepted, rejected, errors }: JsonRecord, sent: number): boolean => {
-  const entries = asRecords(errors);
-  const named = new Set(entries.map(({ index }) => index));
-  return (
-    [...named].every((index) => Number.isInteger(index) && Number(index) >= 0 && Number(index) < sent) &&
-    named.size === entries.length &&
-    rejected === named.size &&
-    accepted === sent - named.size
-  );
-};
-
-const isRetryable = ({ retryable: isAgain }: JsonRecord): boolean => isAgain === true;
-
-const withAnswer = (before: Outcome, data: JsonRecord, sent: readonly SentEvent[]): Outcome => {
-  const eventOf = ({ index }: JsonRecord): SentEvent => sent[asNumber(index) ?? 0] ?? { line: 0, text: "" };
-  const rejected = asRecords(data.errors)
-    .filter((each) => !isRetryable(each))
-    .map((each) => {
-      const { path, ...said } = fieldErrorOf(each);
-      const { line, text } = eventOf(each);
-      const id = asText(each.event_id);
-      const errors = asRecords(each.errors).map(fieldErrorOf);
-      return { line, ...(id !== undefined && { event_id: id }), ...said, errors, text };
-    });
-  const warnings = asRecords(data.warnings).map((each) => ({
-    line: eventOf(each).line,
-    ...fieldErrorOf(each),
-  }));
+const withAnswer = (
+  before: Outcome,
+  { outcomes, duplicates, warnings, sequence }: Exclude<Awaited<ReturnType<typeof askOnce>>, Failure>,
+  sent: readonly SentEvent[],
+): Outcome => {
+  const rejected = sent.flatMap(({ line, text }, position): readonly Rejection[] => {
+    const outcome = outcomes[position];
+    if (outcome?.kind !== "rejected") return [];
+    const event_id = eventIdIn(text);
+    return [{ line, ...(event_id !== undefined && { event_id }), ...outcome.rejection, text }];
+  });
   return {
-    accepted: before.accepted + (asNumber(data.accepted) ?? 0),
-    duplicates: before.duplicates + (asNumber(data.duplicates) ?? 0),
-    sequence: asNumber(data.sequence) ?? before.sequence,
+    accepted: before.accepted + outcomes.filter(({ kind }) => kind === "stored").length,
+    duplicates: before.duplicates + duplicates,
+    sequence: sequence ?? before.sequence,
     rejected: [...before.rejected, ...rejected],
-    warnings: [...before.warnings, ...warnings],
+    warnings: [
+      ...before.warnings,
+      ...warnings.map(({ position = 0, warning }) => ({ line: sent[position]?.line ?? 0, ...warning })),
+    ],
   };
 };

@@ -1,7 +1,6 @@
 /** The two files that an import keeps: events that will never be accepted, and how far it is. */
-import { open, readFile, rename, stat } from "node:fs/promises";
-import { dirname } from "node:path";
-import { missingAs, syncFolderIfReadable, writeDurably } from "../../runtime/durable-file.ts";
+import { open, readFile } from "node:fs/promises";
+import { missingAs, replaceDurably } from "../../runtime/durable-file.ts";
 import { printable } from "../../runtime/printable.ts";
 import type { Input } from "../command.ts";
 import type { Context } from "../context.ts";
@@ -28,10 +27,8 @@ export const openRejections = async (input: Input, { err }: Context): Promise<Re
   const cannot = (error: unknown): never => {
     throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
   };
-  const isCutOff = await endsWithinLine(path).catch(cannot);
   // Opened for appending: refused events of an earlier run stay in it.
   const file = await open(path, "a", 0o600).catch(cannot);
-  if (isCutOff) await file.writeFile("\n").catch(cannot);
   return {
     add: async (rejections) => {
       if (rejections.length === 0) return;
@@ -40,15 +37,6 @@ export const openRejections = async (input: Input, { err }: Context): Promise<Re
     },
     [Symbol.asyncDispose]: () => file.close(),
   };
-};
-
-/** If a killed run left an incomplete last line, only that line is lost. A pipe or a terminal cannot be checked. */
-const endsWithinLine = async (path: string): Promise<boolean> => {
-  const found = await stat(path).catch(missingAs(undefined));
-  if (!found?.isFile() || found.size === 0) return false;
-  await using file = await open(path, "r");
-  const { buffer } = await file.read(new Uint8Array(1), 0, 1, found.size - 1);
-  return buffer[0] !== 0x0a;
 };
 
 /** The event as it was sent, including numbers that no double can hold. */
@@ -95,12 +83,8 @@ export const readResumePoint = async (path: string): Promise<ResumePoint | undef
 
 /** Written after each confirmed batch: after a power failure either the old or the new point is there. */
 export const writeResumePoint = async (path: string, point: ResumePoint): Promise<void> => {
-  // Always the same name: the next run overwrites what a killed run left here.
-  const unfinished = `${path}.new`;
   try {
-    await writeDurably(unfinished, `${JSON.stringify({ format: FORMAT, ...point })}\n`);
-    await rename(unfinished, path);
-    await syncFolderIfReadable(dirname(path));
+    await replaceDurably(path, `${JSON.stringify({ format: FORMAT, ...point })}\n`);
   } catch (error) {
     throw failure("unreadable_file", `The resume point ${path} cannot be written: ${reasonOf(error)}.`);
   }

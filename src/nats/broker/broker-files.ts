@@ -1,11 +1,11 @@
 /** The broker's directory: its files, the passwords in them, and the lock that lets one process at a time use it. */
 import { randomBytes } from "node:crypto";
 import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ACCOUNT_OF, type BrokerUser } from "../../../streams/permissions.ts";
-import { missingAs } from "../../runtime/durable-file.ts";
+import { missingAs, replaceDurably } from "../../runtime/durable-file.ts";
 import { messageOf } from "../../runtime/error-text.ts";
 import { BrokerRefusedError } from "../connection.ts";
 
@@ -25,13 +25,6 @@ export const brokerFiles = (directory: string) => ({
   run: join(directory, "run"),
   pid: join(directory, "run", "nats-server.pid"),
 });
-
-/** Only the owner can read the file, and a reader sees the old text or the new, never half. */
-export const writePrivateFile = async (path: string, text: string): Promise<void> => {
-  const unfinished = `${path}.new`;
-  await writeFile(unfinished, text, { mode: 0o600 });
-  await rename(unfinished, path);
-};
 
 export const readLastPort = async (files: BrokerFiles): Promise<number | undefined> => {
   const port = Number.parseInt(await readFile(files.port, "utf8").catch(() => ""), 10);
@@ -83,7 +76,7 @@ export const loadCredentials = async (path: string): Promise<BrokerCredentials> 
     provisioner: passwordOf("provisioner"),
     consumer: passwordOf("consumer"),
   };
-  if (text === undefined) await writePrivateFile(path, `${JSON.stringify(credentials, null, 2)}\n`);
+  if (text === undefined) await replaceDurably(path, `${JSON.stringify(credentials, null, 2)}\n`);
   return credentials;
 };
 

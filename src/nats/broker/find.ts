@@ -1,6 +1,5 @@
 /** Finds a nats-server that is new enough, and gets one into the user's cache if the machine has none (DESIGN 2). */
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
@@ -104,8 +103,6 @@ const inspect = async (binary: string): Promise<FoundBroker | undefined> => {
   const said = await runCommand(binary, ["--version"], { timeoutMs: VERSION_MS_MAX }).catch(
     (error: unknown) => {
       if (!(error instanceof CommandError && error.isAbsent)) throw error;
-      // A program for glibc on a system without it, such as Alpine.
-      if (existsSync(binary)) throw new Error("this machine lacks the loader or interpreter that it names");
     },
   );
   if (said === undefined) return undefined;

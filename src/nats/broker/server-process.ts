@@ -4,8 +4,9 @@ import { closeSync, openSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { replaceDurably } from "../../runtime/durable-file.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { type BrokerCredentials, type BrokerFiles, writePrivateFile } from "./broker-files.ts";
+import type { BrokerCredentials, BrokerFiles } from "./broker-files.ts";
 import { configure } from "./configure.ts";
 import { runCommand } from "./run-command.ts";
 import { readServerInfo } from "./server-info.ts";
@@ -50,7 +51,7 @@ export const launch = async (options: LaunchOptions): Promise<RunningServer | st
   const { files, credentials, port, logger } = options;
   await rm(files.run, { recursive: true, force: true });
   await mkdir(files.run, { recursive: true, mode: 0o700 });
-  await writePrivateFile(files.configuration, configure({ files, credentials, port }));
+  await replaceDurably(files.configuration, configure({ files, credentials, port }));
   await using undo = new AsyncDisposableStack();
   const staging = await prepareStaging(files, logger);
   undo.defer(staging.remove);
@@ -187,22 +188,14 @@ const findServer = async (files: BrokerFiles): Promise<ServerAddress | undefined
   return info?.hasJetStream ? { pid, port, version: info.version } : undefined;
 };
 
-/** The first line of a run of nats-server 2.15.1. With another version more lines are shown. */
-const FIRST_LINE = "Starting nats-server";
-const REFUSED_FILE = /not writable|permission denied/;
-
-/** The end of this run's log, in whole lines, with advice if a file was not accessible. */
+/** The end of what the server said: before it opened its log, or else in its log. */
 const logTail = async (files: BrokerFiles): Promise<string> => {
-  const [early = "", log = ""] = await Promise.all(
-    [files.startLog, files.log].map((path) => readFile(path, "utf8").catch(() => "")),
-  );
-  // If there is output from before the log was opened, that is all of this run.
-  const [said, path] = early.trim() ? [early.trim(), files.startLog] : [log.trim(), files.log];
-  const run = said.slice(said.lastIndexOf("\n", said.lastIndexOf(FIRST_LINE)) + 1);
-  const tail = run.split("\n").slice(-LOG_TAIL_LINES).join("\n");
-  if (tail === "") return "";
-  const advice = `\nThe user that runs the service must own all of ${files.directory}.`;
-  return `; the end of its log, ${path}:\n${tail}${REFUSED_FILE.test(tail) ? advice : ""}`;
+  for (const path of [files.startLog, files.log]) {
+    const said = (await readFile(path, "utf8").catch(() => "")).trim();
+    const tail = said.split("\n").slice(-LOG_TAIL_LINES).join("\n");
+    if (tail !== "") return `; the end of its log, ${path}:\n${tail}`;
+  }
+  return "";
 };
 
 /** A nats-server that outlived the process that started it must be gone before another opens the same store. */

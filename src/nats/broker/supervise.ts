@@ -2,6 +2,7 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { BrokerUser } from "../../../streams/permissions.ts";
+import { replaceDurably } from "../../runtime/durable-file.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { BrokerRefusedError } from "../connection.ts";
 import {
@@ -12,7 +13,6 @@ import {
   loadCredentials,
   lockInstance,
   readLastPort,
-  writePrivateFile,
 } from "./broker-files.ts";
 import { isPortFree } from "./server-info.ts";
 import { endLeftover, type LaunchOptions, launch, type RunningServer } from "./server-process.ts";
@@ -49,8 +49,8 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions) 
   const first = await launch({ ...options, port: await lastPort(files), readyMsMax: READY_MS_MAX });
   if (typeof first === "string") throw new BrokerRefusedError(`The broker did not start: ${first}`);
   undo.defer(first.end);
-  await writePrivateFile(files.port, `${first.port}\n`);
-  await writePrivateFile(files.consumerUrl, `${brokerUrl("consumer", credentials, first.port)}\n`);
+  await replaceDurably(files.port, `${first.port}\n`);
+  await replaceDurably(files.consumerUrl, `${brokerUrl("consumer", credentials, first.port)}\n`);
   logger.info("the broker is ready", { pid: first.pid, detail: `nats-server ${first.version}` });
   const supervised = supervise({ ...options, port: first.port, readyMsMax: undefined }, first);
   const started = undo.move();

@@ -5,8 +5,7 @@
  */
 
 import { ageOf, dueBefore, RETENTION_CLASSES, type RetentionClass } from "../../access/retention/age.ts";
-import type { RetentionPolicy } from "../../access/retention/records.ts";
-import type { RetentionStore } from "../../access/retention/retention-store.ts";
+import type { RetentionPolicy, RetentionStore } from "../../access/retention/records.ts";
 import { type Fact, factOf } from "../../law/cases/fact.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import type { LogReader } from "../../log/event-log.ts";

@@ -18,11 +18,13 @@ import {
   withAudit,
 } from "prooftrail-sdk";
 import { EVENT_BYTES_MAX } from "../../../src/sdk/limits.ts";
-import { timeOfUuid7, uuid5, uuid7 } from "../../../src/sdk/uuid.ts";
+import { uuid5, uuid7 } from "../../../src/sdk/uuid.ts";
 import { event, NOWHERE } from "./events.ts";
 
 /** A program without types may pass anything. */
 const loose = (value: unknown): CaptureEvent => value as CaptureEvent;
+
+const timeOfUuid7 = (uuid: string): number => Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 
 test("an event gets a UUIDv7, the time, and a number of its source", () => {
   const client = createTestClient({ source: "checkout" });
@@ -507,12 +509,15 @@ for (const [options, complaint] of [
   [{ outbox: { directory: "" } }, /outbox.directory/],
   [{ outbox: { directory: "/dev/null/x" } }, /ENOTDIR|EEXIST|Not a directory/i],
   [{ outbox: { memory: true, bytesMax: 1 } }, /outbox.bytesMax is 1/],
-  [{ outbox: { memory: false, directory: "./never" } }, /outbox.memory is not true/],
-  [{ outbox: { memory: true, directory: "./never" } }, /outbox.directory is of a folder/],
   [
-    { outbox: { memory: true, bytes: 1_000_000 } },
-    /outbox.bytes is not an option: the options are directory,/,
+    { outbox: { memory: false, directory: "./never" } },
+    /outbox.memory is not an option: the options are directory, sync, bytesMax/,
   ],
+  [
+    { outbox: { memory: true, directory: "./never" } },
+    /outbox.directory is not an option: the options are memory, bytesMax/,
+  ],
+  [{ outbox: { memory: true, bytes: 1_000_000 } }, /outbox.bytes is not an option: the options are memory,/],
   [{ batch: null }, /batch is not an object: give \{ events, bytes, intervalMs \}/],
   [{ batch: { size: 1 } }, /batch.size is not an option: the options are events, bytes, intervalMs/],
   [{ requestTimeout: 5 }, /requestTimeout is not an option: the options are .*requestTimeoutMs/],
@@ -550,6 +555,11 @@ test("the clients for the sandbox and for tests check their options too", () => 
     () => Reflect.apply(createSandboxClient, undefined, [{ url: NOWHERE, outbox: { directory: "./never" } }]),
     /outbox.directory is not an option/,
   );
+});
+
+test("an option that is undefined counts as absent, also one of the other kind of outbox", async () => {
+  const outbox = { memory: true, directory: undefined, sync: undefined } as const;
+  await createClient({ url: NOWHERE, apiKey: "ptk_1", outbox }).close({ timeoutMs: 1 });
 });
 
 test("an address may end in /v1 or a slash", async () => {

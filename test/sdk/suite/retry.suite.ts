@@ -1,13 +1,13 @@
 /** When a client retries. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Delivery, EventOutcome } from "../../../src/sdk/delivery.ts";
 import { RETRY_AFTER_MS_MAX, RETRY_BASE_MS, RETRY_CAP_MS } from "../../../src/sdk/limits.ts";
 import { Outbox } from "../../../src/sdk/outbox.ts";
 import type { Kept } from "../../../src/sdk/outbox-file.ts";
 import { createReports } from "../../../src/sdk/reports.ts";
 import { nextAttemptMs, retryAfterMs } from "../../../src/sdk/retry.ts";
 import { Sender } from "../../../src/sdk/sender.ts";
+import type { Delivery, EventOutcome } from "../../../src/sdk/service.ts";
 import { until } from "../../support/until.ts";
 
 test("waits grow with the failures up to the cap, begin after what the service asked for, and have a random part", () => {
@@ -33,7 +33,6 @@ test("Retry-After is read in seconds of any number of digits and as a date, in U
     [" 7 ", 7000],
     ["000000000000007", 7000],
     ["Fri, 20 Nov 2026 10:00:30 GMT", 30_000],
-    ["Fri Nov 20 10:00:30 2026", 30_000],
     ["Fri, 20 Nov 2026 09:00:00 GMT", 0],
     ["99999999", RETRY_AFTER_MS_MAX],
     ["9".repeat(400), RETRY_AFTER_MS_MAX],

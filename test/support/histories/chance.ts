@@ -1,4 +1,4 @@
-import { type Chance, createChance } from "../../../src/cli/demo/chance.ts";
+import { type Chance, createChance } from "../../../src/cli/demo/journal.ts";
 
 export { type Chance, createChance };
 

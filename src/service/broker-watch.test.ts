@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import { silentLogger } from "../../test/support/broker.ts";
 import { until } from "../../test/support/until.ts";
 import { LOG_STALL_AGE_MS_MAX, LOG_STALL_MS_MAX } from "../limits.ts";
-import { keepStoring } from "./log-keeper.ts";
+import { keepStoring } from "./broker-watch.ts";
 
 const told = (keeper: ReturnType<typeof keepStoring>): string =>
   keeper
     .troubles()
-    .map(({ detail }) => detail)
+    .map(({ detail, advice }) => `${detail} ${advice}`)
     .join();
 
 test("an instance is not ready only while its stall is recent, because without requests nothing else could end the stall", async () => {
@@ -35,11 +35,7 @@ test("an instance is not ready only while its stall is recent, because without r
 });
 
 /** A keeper of a stream in this state, with a broker of its own that records what is asked of it. */
-const keeping = (state: {
-  stall: { lastedMs: number; agoMs: number } | undefined;
-  isAwaited?: boolean;
-  refusal?: string | undefined;
-}) => {
+const keeping = (state: { stall: { lastedMs: number; agoMs: number } | undefined; isAwaited?: boolean }) => {
   const seen = { looks: 0, errors: 0, distrusted: 0, revived: [] as (() => void)[] };
   const keeper = keepStoring({
     stream: "The event log",
@@ -49,7 +45,6 @@ const keeping = (state: {
     },
     isClustered: () => false,
     isAwaited: () => state.isAwaited ?? false,
-    refusal: () => state.refusal,
     msMax: LOG_STALL_MS_MAX,
     ownBroker: {
       stageInMemory: async () => {},
@@ -100,27 +95,4 @@ test("a broker is distrusted at the end after one failure or while it owes an an
     await keeper[Symbol.asyncDispose]();
     expect({ state, distrusted: seen.distrusted }).toEqual({ state, distrusted });
   }
-});
-
-test.concurrent("the broker is not revived if the log's settings may be the reason, nor for failures from that time", async () => {
-  const state: Parameters<typeof keeping>[0] = {
-    stall: { lastedMs: LOG_STALL_MS_MAX, agoMs: 0 },
-    refusal: "AUDIT.max_msgs must be -1, is 1",
-  };
-  const { keeper, seen } = keeping(state);
-  await using _ended = keeper;
-  const lookedAgain = async () => {
-    const before = seen.looks;
-    await until("it has looked again", () => seen.looks > before + 1);
-  };
-  expect(told(keeper)).toContain("Its settings may be why: AUDIT.max_msgs must be -1, is 1.");
-  await lookedAgain();
-  expect(seen).toMatchObject({ errors: 1, revived: [] });
-  // The stall is older than anything seen here.
-  Object.assign(state, { stall: { lastedMs: LOG_STALL_MS_MAX, agoMs: 60_000 }, refusal: undefined });
-  await lookedAgain();
-  expect(seen.revived).toEqual([]);
-  state.stall = { lastedMs: LOG_STALL_MS_MAX, agoMs: 0 };
-  await until("the broker is being revived", () => seen.revived.length === 1);
-  expect(seen.errors).toBe(1);
 });
