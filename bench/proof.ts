@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import type { LogReader, OutgoingRecord } from "../src/log/event-log.ts";
-import { recordPayload } from "../src/log/payload.ts";
+import { recordPayload } from "../src/log/record.ts";
 import { createCheckpointStream } from "../src/nats/checkpoint-stream.ts";
 import { createLogReader } from "../src/nats/reader.ts";
 import { readKeyRing } from "../src/proof/key-ring.ts";

@@ -10,7 +10,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { SYSTEM_EVENTS } from "../src/access/administration/system-events.ts";
 import { SCOPES } from "../src/access/scopes.ts";
 import { PROBLEMS } from "../src/api/http/problem.ts";
-import { REJECTION_CODES } from "../src/api/intake/judge.ts";
+import { REJECTION_CODES } from "../src/api/intake/intake.ts";
 import { EVENT_MEMBERS } from "../src/event/audit-event.ts";
 import { EVENT_TYPES } from "../src/event/event-types.ts";
 import { METADATA_KEYS } from "../src/event/metadata-keys.ts";

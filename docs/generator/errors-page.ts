@@ -1,5 +1,5 @@
 import { PROBLEMS } from "../../src/api/http/problem.ts";
-import { REJECTION_CODES } from "../../src/api/intake/judge.ts";
+import { REJECTION_CODES } from "../../src/api/intake/intake.ts";
 import { WARNING_CODES } from "../../src/event/warnings.ts";
 import { code, codes, page, prose, table } from "./markdown.ts";
 

@@ -6,10 +6,15 @@ import {
   TIER_AGES,
 } from "../../src/access/retention/floors.ts";
 import { LAWS } from "../../src/law/classification/vocabulary.ts";
-import type { Limit } from "../../src/law/obligations/calendar.ts";
-import { DEADLINES, DEADLINES_VERSION, type Deadline } from "../../src/law/obligations/deadline-table.ts";
-import { CANNOT_SHOW, clauseOf } from "../../src/law/obligations/duties.ts";
-import { OBLIGATION_STATES } from "../../src/law/obligations/state.ts";
+import {
+  CANNOT_SHOW,
+  clauseOf,
+  DEADLINES,
+  DEADLINES_VERSION,
+  type Deadline,
+  type Limit,
+} from "../../src/law/obligations/deadline-table.ts";
+import { OBLIGATION_STATES } from "../../src/law/obligations/obligation.ts";
 import { type KnownLegalBasis, LEGAL_BASES } from "../../src/views/coverage/legal-bases.ts";
 import { code, codes, page, prose, table } from "./markdown.ts";
 import { STATE_MEANINGS } from "./obligation-sentences.ts";

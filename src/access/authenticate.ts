@@ -1,6 +1,6 @@
 /** Who is asking, and may they: from the `Authorization` header to a principal, and from there to a scope. */
 import { hashSecret, parseApiKey, verifySecret } from "./api-key.ts";
-import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord, isActive, PROVIDER_ID } from "./key-record.ts";
+import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord, PROVIDER_ID } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
 import { type RateShares, rateSharesOf } from "./rate-limit.ts";
 import type { InsufficientScope } from "./refusal.ts";
@@ -63,7 +63,7 @@ export const authenticate = (options: {
   const record = parsed && keys.get(parsed.id);
   const isKey = verifySecret(parsed?.secret ?? text, record?.secret_hash ?? NO_HASH);
 
-  if (isAdmin) return { kind: "principal", principal: ADMIN };
+  if (isAdmin) return OF_ADMIN;
   if (!record || !isKey || !isActive(record, now)) return { kind: "invalid" };
   return { kind: "principal", principal: principalOf(record, keys.get) };
 };
@@ -77,20 +77,16 @@ export const createAuthenticator = (
 ): ((authorization: string | null, now: Date) => Authentication) => {
   const recordOf = (keyId: string): ApiKeyRecord | AdminKeyRecord | undefined =>
     keyId === ADMIN_KEY_ID ? keys.admin() : keys.get(keyId);
-  let last: { readonly authorization: string; readonly principal: Principal; readonly record: unknown } = {
-    authorization: "",
-    principal: ADMIN,
-    record: undefined,
-  };
+  let last = { authorization: "", found: OF_ADMIN, record: recordOf("") };
   return (authorization, now) => {
     if (authorization !== null && isSameText(authorization, last.authorization)) {
-      const record = recordOf(last.principal.keyId);
+      const record = recordOf(last.found.principal.keyId);
       if (record !== undefined && record === last.record && (!("id" in record) || isActive(record, now)))
-        return { kind: "principal", principal: last.principal };
+        return last.found;
     }
     const found = authenticate({ authorization, keys, now });
     if (authorization !== null && found.kind === "principal")
-      last = { authorization, principal: found.principal, record: recordOf(found.principal.keyId) };
+      last = { authorization, found, record: recordOf(found.principal.keyId) };
     return found;
   };
 };
@@ -107,13 +103,19 @@ const isSameText = (left: string, right: string): boolean => {
 export type Authorization = { readonly kind: "ok" } | InsufficientScope;
 
 export const authorize = (principal: Principal, scope: Scope): Authorization =>
-  principal.scopes.includes(scope) ? { kind: "ok" } : { kind: "insufficient_scope", scope };
+  principal.scopes.includes(scope) ? OK : { kind: "insufficient_scope", scope };
+
+const OK: Authorization = { kind: "ok" };
 
 /** The admin key reaches every tenant, any other key only its own. */
 export const reaches = (principal: Principal, tenant: string): boolean =>
   principal.isAdmin || principal.tenant === tenant;
 
 const ADMIN: Principal = { keyId: ADMIN_KEY_ID, tenant: DEFAULT_TENANT, scopes: SCOPES, isAdmin: true };
+const OF_ADMIN: Extract<Authentication, { readonly kind: "principal" }> = {
+  kind: "principal",
+  principal: ADMIN,
+};
 
 const isForReading = (scope: Scope): boolean => scope === "events:read";
 
@@ -140,7 +142,7 @@ export const authenticateById = (
   keys: Pick<KeyStore, "get" | "admin">,
   now: Date,
 ): Authentication => {
-  if (keyId === ADMIN_KEY_ID && keys.admin()) return { kind: "principal", principal: ADMIN };
+  if (keyId === ADMIN_KEY_ID && keys.admin()) return OF_ADMIN;
   const record = keys.get(keyId);
   return record && isActive(record, now)
     ? { kind: "principal", principal: principalOf(record, keys.get) }
@@ -156,3 +158,9 @@ export const isStillActive = (
 
 const earliest = (one: string | undefined, other: string | undefined): string | undefined =>
   one === undefined || (other !== undefined && other < one) ? other : one;
+
+export const isActive = (record: ApiKeyRecord, now: Date): boolean => {
+  const time = now.getTime();
+  const hasEnded = (end: string | undefined): boolean => end !== undefined && Date.parse(end) <= time;
+  return record.revoked_at === undefined && !hasEnded(record.expires_at) && !hasEnded(record.grace_until);
+};

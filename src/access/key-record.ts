@@ -160,12 +160,6 @@ export const viewOf = (record: ApiKeyRecord): KeyView => {
   return view;
 };
 
-export const isActive = (record: ApiKeyRecord, now: Date): boolean => {
-  const time = now.getTime();
-  const hasEnded = (end: string | undefined): boolean => end !== undefined && Date.parse(end) <= time;
-  return record.revoked_at === undefined && !hasEnded(record.expires_at) && !hasEnded(record.grace_until);
-};
-
 /** Oldest first, then by id, for lists kept whole in memory: neither ever changes, so a page neither shifts nor repeats. */
 export interface Placed {
   /** Spelt alike everywhere, so that times compare as text. */

@@ -14,16 +14,9 @@ import { createKeyedMutex } from "../runtime/keyed-mutex.ts";
 import type { ActionRecorder, ActionResult, Actor } from "./action.ts";
 import type { KeyAction } from "./administration/system-events.ts";
 import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
-import { type Principal, reaches } from "./authenticate.ts";
+import { isActive, type Principal, reaches } from "./authenticate.ts";
 import { excessOver, type Rights, requestedRights } from "./grant.ts";
-import {
-  type ApiKeyRecord,
-  byPlace,
-  isActive,
-  type KeyView,
-  RotateKeyRequest,
-  viewOf,
-} from "./key-record.ts";
+import { type ApiKeyRecord, byPlace, type KeyView, RotateKeyRequest, viewOf } from "./key-record.ts";
 import type { FetchedKey, KeyStore } from "./key-store.ts";
 import { invalid, type RefusedChange, undone, untilUnchanged } from "./refusal.ts";
 import { SYSTEM_TENANT } from "./tenant.ts";

@@ -5,9 +5,9 @@
 import * as oidc from "openid-client";
 import { createKeyedMutex } from "../runtime/keyed-mutex.ts";
 import type { RandomBytes } from "./api-key.ts";
-import type { Principal } from "./authenticate.ts";
+import { isActive, type Principal } from "./authenticate.ts";
 import { open, seal } from "./encrypted-text.ts";
-import { type ApiKeyRecord, byPlace, isActive, PROVIDER_ID } from "./key-record.ts";
+import { type ApiKeyRecord, byPlace, PROVIDER_ID } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
 import type { Keys } from "./keys.ts";
 import { SCOPES } from "./scopes.ts";

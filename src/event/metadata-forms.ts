@@ -31,7 +31,7 @@ const isHash = (value: unknown): boolean => isText(value) && isSha256(value);
 const isCount = (value: unknown, least: number): boolean =>
   Number.isSafeInteger(value) && Number(value) >= least;
 
-/** A number by its digits; only the event's text has all of them (read-event.ts). */
+/** A number by its digits; only the event's text has all of them (readEvent). */
 export const isName = (value: unknown): boolean =>
   isText(value) ? isWithinCharacters(value, 1, IDENTIFIER_CHARACTERS_MAX) : Number.isFinite(value);
 
@@ -107,13 +107,16 @@ const FORMS: readonly Form[] = [
   ),
 ];
 
-/** What to send instead is `expected`. */
+const FORM_OF: ReadonlyMap<string, Form> = new Map(FORMS.map((form) => [form.name, form]));
+
+/** In the order in which they were sent. What to send instead is `expected`. */
 export const notUnderstood = (event: JsonObject, metadata: JsonObject): readonly Form[] => {
   let found: Form[] | undefined;
-  for (const form of FORMS) {
-    const value = metadata[form.name];
+  for (const name in metadata) {
+    const form = FORM_OF.get(name);
+    const value = metadata[name];
     // Typed clients send null or an empty text for missing values.
-    if (value === undefined || value === null || value === "") continue;
+    if (form === undefined || value === null || value === "") continue;
     if (form.isUnderstood(value) || !form.counts(event, metadata)) continue;
     found ??= [];
     found.push(form);

@@ -39,7 +39,7 @@ const warning = (path: string, code: Warning["code"], message: string): Warning 
 export type Warner = (event: AuditEvent, now: number) => readonly Warning[];
 
 export const createWarner = (legalBases: readonly string[]): Warner => {
-  const known: ReadonlySet<string> = new Set(legalBases);
+  const bases = { known: new Set(legalBases), legalBases };
   const nameNear = remembering(metadataNameNear);
   return (event, now) => {
     const { timestamp, asset_id: assetId, metadata } = event;
@@ -51,7 +51,7 @@ export const createWarner = (legalBases: readonly string[]): Warner => {
       if (INVISIBLE_END.test(assetId)) warnings.push(INVISIBLE_ASSET_ID);
       else if (assetId.normalize("NFC") !== assetId) warnings.push(DECOMPOSED_ASSET_ID);
     }
-    warnOfLegalBases(event, warnings, { known, legalBases });
+    warnOfLegalBases(event, warnings, bases);
     if (metadata) warnOfMetadata(event, metadata, warnings, nameNear);
     return warnOfMembers(event, warnings);
   };

@@ -17,18 +17,12 @@ export interface WantedWords {
 /** The words of a text in its order, with repetitions. */
 export const words = (text: string): readonly string[] => {
   const found: string[] = [];
-  for (const part of partsOf(text)) for (const word of wordsOfPart(part)) found.push(word);
+  for (const part of partsOf(text)) {
+    if (part.kind === "characters") for (const pair of pairsOf(part.characters)) found.push(pair);
+    else if (part.before === "") found.push(part.word);
+    else found.push(part.word, whole(part));
+  }
   return found;
-};
-
-/** Adds the words of a text until there are `countMax` different ones. */
-export const addWords = (text: string, found: Set<string>, countMax = Number.POSITIVE_INFINITY): void => {
-  if (found.size >= countMax) return;
-  for (const part of partsOf(text))
-    for (const word of wordsOfPart(part)) {
-      found.add(word);
-      if (found.size >= countMax) return;
-    }
 };
 
 /** Of words that form pairs only the pairs. `isOpen`: the last word may go on. */
@@ -61,28 +55,21 @@ export const PAIR_JOINT = "_";
 const whole = ({ word, before }: Extract<Part, { kind: "word" }>): string =>
   before === "" ? word : before + PAIR_JOINT + word;
 
-const wordsOfPart = (part: Part): readonly string[] => {
-  if (part.kind === "characters") return pairsOf(part.characters);
-  return part.before === "" ? [part.word] : [part.word, whole(part)];
-};
-
 /** One for each character: the last one stands alone, so that each character begins one. */
 const pairsOf = (characters: readonly string[]): readonly string[] =>
   characters.map((character, index) => character + (characters[index + 1] ?? ""));
 
 const partsOf = (text: string): readonly Part[] => {
   const parts: Part[] = [];
-  const isAscii = ASCII.test(text);
-  for (const token of (isAscii ? text.toLowerCase() : fold(text)).split(WHITE_SPACE)) {
-    let before = "";
-    const runs = isAscii ? token.split(NO_ASCII_WORD) : (token.match(RUN) ?? []);
-    for (const run of runs) {
-      if (run === "") continue;
-      if (!isAscii && STARTS_UNSPACED.test(run)) {
-        parts.push({ kind: "characters", characters: run.match(CHARACTER) ?? [] });
-        before = "";
-        continue;
-      }
+  let before = "";
+  const runs = ASCII.test(text) ? text.toLowerCase().match(ASCII_RUN) : fold(text).match(RUN);
+  for (const run of runs ?? []) {
+    if (STARTS_WHITE.test(run)) {
+      before = "";
+    } else if (STARTS_UNSPACED.test(run)) {
+      parts.push({ kind: "characters", characters: run.match(CHARACTER) ?? [] });
+      before = "";
+    } else {
       const word = run.length <= WORD_CHARACTERS_MAX ? run : beginOf(run);
       parts.push({ kind: "word", word, before });
       before = word;
@@ -92,13 +79,13 @@ const partsOf = (text: string): readonly Part[] => {
 };
 
 const ASCII = /^[\0-\x7f]*$/;
-const NO_ASCII_WORD = /[^a-z0-9]+/;
-const WHITE_SPACE = /\s+/;
+const ASCII_RUN = /[a-z0-9]+|\s+/g;
+const STARTS_WHITE = /^\s/;
 
 /** A mark belongs to the letter before it: otherwise Hindi words would be split. */
 const UNSPACED = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&[\p{L}\p{N}]]`;
 const SPACED = String.raw`[[\p{L}\p{N}]--${UNSPACED}]`;
-const RUN = new RegExp(String.raw`(?:${UNSPACED}\p{M}*)+|${SPACED}(?:${SPACED}|\p{M})*`, "gv");
+const RUN = new RegExp(String.raw`(?:${UNSPACED}\p{M}*)+|${SPACED}(?:${SPACED}|\p{M})*|\s+`, "gv");
 const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, "v");
 const CHARACTER = /\P{M}\p{M}{0,16}/gu;
 

@@ -1,5 +1,5 @@
 import type { Outcome, Sequence } from "./outcome.ts";
-import type { PayloadText } from "./payload.ts";
+import type { PayloadText } from "./record.ts";
 
 export interface OutgoingRecord extends PayloadText {
   readonly tenant: string;

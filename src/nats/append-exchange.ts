@@ -154,9 +154,11 @@ const openAckInbox = (nats: NatsConnection): AckInbox => {
       if (subscription.isClosed() && !nats.isClosed()) subscription = subscribe();
       const reply = `${prefix}.${(next++).toString(36)}`;
       const { promise, resolve } = Promise.withResolvers<Acknowledgement>();
-      const met = deadline(() => settle(reply, { kind: "none", detail: "no acknowledgement came in time" }));
+      const wait = deadline.begin(() =>
+        settle(reply, { kind: "none", detail: "no acknowledgement came in time" }),
+      );
       waiting.set(reply, (answer) => {
-        met();
+        deadline.end(wait);
         resolve(answer);
       });
       return { reply, answer: promise };

@@ -2,7 +2,7 @@
 import { ATOMIC_RECORDS_MIN, COMMIT_RECORDS_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { payloadText } from "../log/payload.ts";
+import { payloadText } from "../log/record.ts";
 import { isDuplicateInBatch } from "./api-errors.ts";
 import { appendSingle, openAppendExchange } from "./append-exchange.ts";
 import { answered, type BrokerConnection } from "./connection.ts";

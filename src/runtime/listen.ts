@@ -4,12 +4,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "./error-text.ts";
 import { RefusedError } from "./refused-error.ts";
 
-/** The connection of a request. */
-export interface Connection {
+/** The connections of requests. */
+export interface Connections {
   /** Must be called before the answer is returned; it costs a system call. */
-  address(): string;
+  address(request: Request): string;
   /** `idleMsMax` does not count while it is kept open: for answers that are quiet because of us. */
-  keepOpen(isKept: boolean): void;
+  keepOpen(request: Request, isKept: boolean): void;
   /** The listener is stopping: a request sent after this answer would be cut off, so its sender must be told. */
   isLast(): boolean;
 }
@@ -18,7 +18,7 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  readonly handle: (request: Request, connection: Connection) => Promise<Response>;
+  readonly handle: (request: Request, connections: Connections) => Promise<Response>;
   /** Larger than the limits that handlers enforce with a proper answer, because this limit closes the connection without an answer. */
   readonly bodyBytesMax: number;
   readonly idleMsMax: number;
@@ -64,18 +64,18 @@ const reasonOf = (error: unknown, host: string): string => {
 const listenOnBun = (options: ListenOptions): Listener => {
   const idleSeconds = options.idleMsMax / 1000;
   let isStopping = false;
+  const connections: Connections = {
+    address: (request) => server.requestIP(request)?.address ?? "unknown",
+    keepOpen: (request, isKept) => server.timeout(request, isKept ? 0 : idleSeconds),
+    isLast: () => isStopping,
+  };
   const server = Bun.serve({
     hostname: options.host,
     port: options.port,
     reusePort: false,
     maxRequestBodySize: options.bodyBytesMax,
     idleTimeout: idleSeconds,
-    fetch: (request, bunServer) =>
-      options.handle(request, {
-        address: () => bunServer.requestIP(request)?.address ?? "unknown",
-        keepOpen: (isKept) => bunServer.timeout(request, isKept ? 0 : idleSeconds),
-        isLast: () => isStopping,
-      }),
+    fetch: (request) => options.handle(request, connections),
   });
   return {
     port: server.port ?? options.port,

@@ -16,7 +16,6 @@ import { type BodyReader, createBodyReader } from "../api/http/body.ts";
 import { createOpenStreams } from "../api/http/open-streams.ts";
 import { createIntake, type Intake, type IntakeDependencies } from "../api/intake/intake.ts";
 import { createSandboxProver } from "../api/sandbox/sandbox-proof.ts";
-import type { AuditEvent } from "../event/audit-event.ts";
 import { createEventValidator } from "../event/validate.ts";
 import {
   BODY_BYTES_HELD_MAX,
@@ -120,7 +119,7 @@ const startRecording = (
   const recorder = createRecorder({
     appender,
     isActive: (principal) => isStillActive(principal, keyBucket, now()),
-    subjectOf: auditSubjectOf,
+    subjectOf: auditSubject,
     now,
     newId: uuidV7,
     onAccepted: accepted.add,
@@ -140,7 +139,7 @@ const createAuditIntake = ({ log, appender, accepted, views, metrics }: Parts, j
     appender,
     reader: log,
     earlier: createEarlierEvents({ log, views, countOutcomes: metrics.countOutcomes }),
-    subjectOf: auditSubjectOf,
+    subjectOf: auditSubject,
     onAccepted: accepted.add,
     onUnknownFields: (count) => metrics.unknownFields.inc(count),
   });
@@ -167,9 +166,6 @@ const createSignIn = (
     findSeat: createFindSeat(dependencies),
   };
 
-const auditSubjectOf = (tenant: string, event: AuditEvent): string =>
-  auditSubject(tenant, event.asset_id, event.event_type);
-
 const openSandbox = async ({ connection }: Parts, limiter: RateLimiter, judging: Judging) => {
   const reader = await createLogReader(connection, "SANDBOX");
   const appender = createSandboxAppender({ connection, reader, elapsedMs: () => performance.now() });
@@ -184,7 +180,7 @@ const openSandbox = async ({ connection }: Parts, limiter: RateLimiter, judging:
       },
       reader,
       earlier: NO_EARLIER_EVENTS,
-      subjectOf: (_tenant, event) => sandboxSubject(event.asset_id, event.event_type),
+      subjectOf: (_tenant, ...of) => sandboxSubject(...of),
       ...judging,
       // Sandbox events are not in the log and anybody may send them, so they are counted nowhere.
       onAccepted: () => {},

@@ -45,11 +45,8 @@ export const watchLogEnd = (dependencies: {
   /** Changes with the connection: what was asked before says nothing about the log that is there after it. */
   let epoch = 0;
   /** What is known against appending. */
-  const known = (): readonly Trouble[] => [
-    ...(ofCopy ? [ofCopy] : []),
-    ...ofViews.map((reason) => blocking("views_ahead", reason)),
-  ];
-  const isBehind = (): boolean => known().length > 0;
+  let known: readonly Trouble[] = [];
+  const isBehind = (): boolean => known.length > 0;
   /** Views that are away, or a log that does not answer, change nothing. Views may be away for long; events are accepted meanwhile. */
   const ask = async () => {
     const [views = ofViews, copy] = await Promise.all([
@@ -73,8 +70,9 @@ export const watchLogEnd = (dependencies: {
     }
     if (epoch !== asked) return;
     [ofViews, ofCopy] = [seen.views, seen.copy];
+    known = [...(ofCopy ? [ofCopy] : []), ...ofViews.map((reason) => blocking("views_ahead", reason))];
     isKnown ||= seen.isAnswered;
-    const detail = known().map(sentences).join(" ");
+    const detail = known.map(sentences).join(" ");
     if (detail === told) return;
     told = detail;
     if (detail === "") logger.info("the log has its known end again");
@@ -90,7 +88,7 @@ export const watchLogEnd = (dependencies: {
   const restMs = (): number => (isKnown ? LOG_END_MS : AWAY_RETRY_MS);
   running.use(loop({ look, restMs, connection }));
   return {
-    troubles: () => [...only(!isKnown, blocking("log_end_unknown", END_UNKNOWN)), ...known()],
+    troubles: () => [...only(!isKnown, blocking("log_end_unknown", END_UNKNOWN)), ...known],
     isBehind,
     /** Whether the end was checked since the broker last connected. */
     isKnown: () => isKnown,

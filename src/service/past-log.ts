@@ -52,7 +52,7 @@ export const writePast = async ({ config, tenant, events }: Past): Promise<void>
     reader,
     earlier: NO_EARLIER_EVENTS,
     validate: createEventValidator(config.vocabulary),
-    subjectOf: (name: string, event: AuditEvent) => auditSubject(name, event.asset_id, event.event_type),
+    subjectOf: auditSubject,
     onAccepted: accepted.add,
     onUnknownFields: () => {},
   };

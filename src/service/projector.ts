@@ -1,5 +1,5 @@
 /** The role `projector`: moves the views, publishes changes of obligations, lets events expire, and reconciles. One process does it for all front ends. */
-import { TRANSITIONS } from "../law/obligations/state.ts";
+import { TRANSITIONS } from "../law/obligations/obligation.ts";
 import { COUNT_OBLIGATIONS_MS } from "../limits.ts";
 import { createDutyPublisher } from "../nats/duty-publisher.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";

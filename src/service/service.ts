@@ -89,7 +89,7 @@ const startListening = (
   const listener = listen({
     host,
     port,
-    handle: (request, connection) => handle(request, connection),
+    handle: (request, connections) => handle(request, connections),
     bodyBytesMax: CONNECTION_BODY_BYTES_MAX,
     idleMsMax: CONNECTION_IDLE_MS_MAX,
   });

@@ -114,20 +114,20 @@ test("a body counts as held until its request is answered, with the size that it
     return bodies.read(request, { bytesMax, holder: HOLDER });
   };
   const first = await read(" ".repeat(500));
-  expect([first.kind, (await read(" ".repeat(501))).kind]).toEqual(["bytes", "refused"]);
+  expect([first.kind, (await read(" ".repeat(501))).kind]).toEqual(["text", "refused"]);
   const other = await read(" ".repeat(500));
-  expect(other.kind).toBe("bytes");
-  for (const body of [first, other]) if (body.kind === "bytes") body.release();
+  expect(other.kind).toBe("text");
+  for (const body of [first, other]) if (body.kind === "text") body.release();
   // About 30 bytes that become 600: nobody can know this in advance.
   const zipped = compress("gzip", " ".repeat(600));
   const both = await Promise.all([read(zipped, "gzip"), read(zipped, "gzip")]);
   // Either may finish first.
   expect(both.map((body) => (body.kind === "refused" ? body.code : body.kind)).sort()).toEqual([
-    "bytes",
     "overloaded",
+    "text",
   ]);
-  for (const body of both) if (body.kind === "bytes") body.release();
-  expect((await read(" ".repeat(1000), "identity", 1000)).kind).toBe("bytes");
+  for (const body of both) if (body.kind === "text") body.release();
+  expect((await read(" ".repeat(1000), "identity", 1000)).kind).toBe("text");
 });
 
 test("each holder has a share of the held bytes, and leaves the rest to others", async () => {
@@ -138,13 +138,10 @@ test("each holder has a share of the held bytes, and leaves the rest to others",
     return bodies.read(request, { bytesMax: 1000, holder });
   };
   const first = await read("acme");
-  expect([first.kind, await read("acme")]).toEqual([
-    "bytes",
-    expect.objectContaining({ code: "overloaded" }),
-  ]);
-  expect((await read("beta")).kind).toBe("bytes");
-  if (first.kind === "bytes") first.release();
-  expect((await read("acme")).kind).toBe("bytes");
+  expect([first.kind, await read("acme")]).toEqual(["text", expect.objectContaining({ code: "overloaded" })]);
+  expect((await read("beta")).kind).toBe("text");
+  if (first.kind === "text") first.release();
+  expect((await read("acme")).kind).toBe("text");
 });
 
 test("a body that arrives byte by byte is read as sent, and no piece is kept", async () => {
@@ -173,7 +170,7 @@ test("a body that arrives byte by byte is read as sent, and no piece is kept", a
     headers: { "content-type": "application/json" },
   });
   const read = await bodies.read(request, { bytesMax: 100_000, holder: HOLDER });
-  expect(read.kind === "bytes" && Buffer.compare(read.bytes, sent)).toBe(0);
+  expect(read.kind === "text" && Buffer.compare(Buffer.from(read.text), sent)).toBe(0);
   expect(kept).toBeLessThan(pieces.length / 10);
 });
 
@@ -198,12 +195,12 @@ describe("bodies that do not arrive", () => {
       const reading = read(stalled);
       await until("what has come is held", async () => {
         const other = await read(new Request("http://x", ONE_BYTE));
-        if (other.kind === "bytes") other.release();
+        if (other.kind === "text") other.release();
         return other.kind === "refused" && other.code === "overloaded";
       });
       expect(await reading).toMatchObject({ kind: "refused", code: "request_timeout" });
     }
-    expect((await read(new Request("http://x", ONE_BYTE))).kind).toBe("bytes");
+    expect((await read(new Request("http://x", ONE_BYTE))).kind).toBe("text");
   });
 
   test("take no place from others, whatever length they announce", async () => {
@@ -211,7 +208,7 @@ describe("bodies that do not arrive", () => {
     const read = (request: Request) => bodies.read(request, { bytesMax: 16_000_000, holder: HOLDER });
     for (let index = 0; index < 100; index++)
       void read(neverEnding(index % 2 === 0 ? {} : { "content-length": "16000000" }));
-    expect((await read(new Request("http://x", ONE_BYTE))).kind).toBe("bytes");
+    expect((await read(new Request("http://x", ONE_BYTE))).kind).toBe("text");
   });
 
   /** The head of a request with a body, from the administrator. */

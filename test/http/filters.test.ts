@@ -1,7 +1,7 @@
 /** Filters that cannot match anything are refused: the empty answer to a misspelt value would read as "there is none". */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DEADLINE_IDS, DEADLINE_LAWS } from "../../src/law/obligations/deadline-table.ts";
-import { OBLIGATION_STATES } from "../../src/law/obligations/state.ts";
+import { OBLIGATION_STATES } from "../../src/law/obligations/obligation.ts";
 import { TAGS_MAX } from "../../src/limits.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 

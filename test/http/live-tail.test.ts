@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { createLiveTail } from "../../src/api/routes/stream.ts";
 import { createQuietStretches, walkEvents } from "../../src/views/events/walk.ts";
-import { createPositionWatch, type PositionWatch } from "../../src/views/kit/position-watch.ts";
+import { createPositionWatch, type PositionWatch } from "../../src/views/kit/wait-for-position.ts";
 import type { Row } from "../../src/views/store/tables.ts";
 import type { TenantQuery } from "../../src/views/store/tenant-query.ts";
 import { until } from "../support/until.ts";

@@ -7,11 +7,11 @@ import {
   PERSON_DECISIONS_MAX,
 } from "../../src/limits.ts";
 import { nodeFrom } from "../../src/views/cases/nodes.ts";
-import { COVERAGE } from "../../src/views/cases/registers/coverage.ts";
 import { DECISIONS } from "../../src/views/cases/registers/decisions.ts";
 import { HUMAN_REVIEWS } from "../../src/views/cases/registers/human-reviews.ts";
 import { OBJECTIONS } from "../../src/views/cases/registers/objections.ts";
 import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
+import { COVERAGE } from "../../src/views/cases/registers/registers.ts";
 import { CASE_NODES } from "../../src/views/cases/tables.ts";
 import { PROJECTIONS } from "../../src/views/registry.ts";
 import { createChance } from "../support/histories/chance.ts";

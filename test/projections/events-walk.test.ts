@@ -29,12 +29,11 @@ const eventRow = ({ sequence, tenant, text }: Given): RowOf<typeof EVENTS> => ({
   event_id: `evt_${sequence}`,
   sequence,
   received_at: "2026-11-20T10:00:00Z",
-  received: "a",
   occurred: "a",
   request_id: "0198c0de-0000-7000-8000-000000000000",
   retention_class: "unknown/",
   counted_from: "a",
-  expired_at: null,
+  expired_at: "",
   event: text,
 });
 
@@ -130,7 +129,7 @@ test("events that a just remade view does not have yet are neither skipped nor t
         if (!isBehind) return at.views.select(query);
         isBehind = false;
         at.direct.exec(
-          "UPDATE events SET sequence = 1009; INSERT INTO view_revisions VALUES ('events', 1) ON CONFLICT DO UPDATE SET revisions = revisions + 1",
+          "UPDATE events SET sequence = 1009; INSERT INTO view_revisions (name, revisions) VALUES ('events', 1) ON CONFLICT DO UPDATE SET revisions = revisions + 1",
         );
         const rows = await at.views.select(query);
         at.direct.exec("UPDATE events SET sequence = 9");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { OBLIGATION_STATES } from "../../src/law/obligations/state.ts";
+import { OBLIGATION_STATES } from "../../src/law/obligations/obligation.ts";
 import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
 import { countObligations } from "../../src/views/duty-notifications/counts.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageIdOfEvent } from "../../src/log/message-id.ts";
-import { recordPayload } from "../../src/log/payload.ts";
+import { recordPayload } from "../../src/log/record.ts";
 import { auditSubject } from "../../streams/subjects.ts";
 import { settingsFor } from "../support/broker.ts";
 import { callUntilSeen } from "../support/call-until-seen.ts";

@@ -16,7 +16,7 @@ const startSearching = () =>
     port: 0,
     bodyBytesMax: 1000,
     idleMsMax: IDLE_MS_MAX,
-    handle: async (_request, { keepOpen }) => {
+    handle: async (request, connections) => {
       const foundAt = performance.now() + 2 * IDLE_MS_MAX;
       let hasFound = false;
       const next = async (): Promise<string | undefined> => {
@@ -25,6 +25,7 @@ const startSearching = () =>
         hasFound = performance.now() > foundAt;
         return hasFound ? "found" : "";
       };
+      const keepOpen = (isKept: boolean): void => connections.keepOpen(request, isKept);
       return new Response(pagedBody({ next, closed: () => {}, failed: () => {}, keepOpen }));
     },
   });

@@ -11,7 +11,7 @@ import { join, resolve } from "node:path";
 import { TEST_MS_MAX } from "../support/time-limits.ts";
 
 const EVENT_FILES_MAX = 84;
-const OBLIGATION_FILES_MAX = 29;
+const OBLIGATION_FILES_MAX = 22;
 
 const ROOT = resolve(import.meta.dir, "../..");
 /** More than any background loop turns while the program runs. */

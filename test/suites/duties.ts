@@ -1,13 +1,11 @@
 /** What is published of obligations, with a clock that the test sets. Each database runs it. */
 import { describe, expect, test } from "bun:test";
-import type { Rules } from "../../src/law/obligations/obligation.ts";
+import { OBLIGATION_STATES, type ObligationState, type Rules } from "../../src/law/obligations/obligation.ts";
 import { readRules, STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
-import { OBLIGATION_STATES, type ObligationState } from "../../src/law/obligations/state.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
-import { agendaChanges } from "../../src/views/cases/duty-agenda.ts";
 import { casesProjection } from "../../src/views/cases/evolve.ts";
 import { casesExpiring } from "../../src/views/cases/expiry.ts";
-import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
+import { agendaChanges, OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
 import {
   type DutyMessage,
   keepNotifying,

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { eventFacts } from "../../src/event/facts.ts";
 import { readSearchText, type SearchWords } from "../../src/event/search-query.ts";
-import { eventWords } from "../../src/views/events/words.ts";
+import { createEventWords } from "../../src/views/events/terms.ts";
 import type { RecordParts } from "../projections/records.ts";
 import { base, eventsView, sequences, textOf } from "./events-search.ts";
 import type { CreateDatabase } from "./view-store.ts";
@@ -22,7 +22,7 @@ const TEXT_PARTS = [
     " NEAR(",
     "acme/",
     "globex/",
-    "event_words:",
+    "event_terms:",
     "'::tsquery",
   ],
 ];
@@ -30,7 +30,7 @@ const TEXT_PARTS = [
 /** The result that the words demand, without a database. */
 const hasWords = (event: object, { words: whole, prefixes }: SearchWords): boolean => {
   const facts = eventFacts({ ...event });
-  const found = new Set(facts ? eventWords(facts) : []);
+  const found = new Set(facts ? createEventWords()(facts) : []);
   return (
     whole.every((word) => found.has(word)) &&
     prefixes.every((prefix) => [...found].some((word) => word.startsWith(prefix)))

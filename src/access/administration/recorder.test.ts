@@ -38,7 +38,7 @@ const setUp = () => {
         return records.map(() => answers.shift() ?? STORED);
       },
     },
-    subjectOf: (tenant, event) => `${tenant} ${event.asset_id} ${event.event_type}`,
+    subjectOf: (tenant, assetId, eventType) => `${tenant} ${assetId} ${eventType}`,
     now: () => new Date("2026-11-20T10:00:00Z"),
     newId: () => `019dd0a2-0000-7000-8000-${String(++made).padStart(12, "0")}`,
     onAccepted: ({ events }) => {

@@ -9,7 +9,7 @@ import type { AcceptedCounts } from "../../log/accepted-counts.ts";
 import type { OutgoingRecord, RecordAppender } from "../../log/event-log.ts";
 import { messageIdOfEvent } from "../../log/message-id.ts";
 import type { Outcome } from "../../log/outcome.ts";
-import { recordPayload } from "../../log/payload.ts";
+import { recordPayload } from "../../log/record.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { type ActionRecorder, type ActionResult, type Actor, KeyEndedError } from "../action.ts";
 import type { Principal } from "../authenticate.ts";
@@ -19,7 +19,7 @@ import type { Action, SystemEvent } from "./system-events.ts";
 interface Dependencies {
   readonly appender: RecordAppender;
   readonly isActive: (principal: Principal) => boolean;
-  readonly subjectOf: (tenant: string, event: AuditEvent) => string;
+  readonly subjectOf: (tenant: string, assetId: string, eventType: string) => string;
   readonly now: () => Date;
   readonly newId: () => string;
   /** Called for stored records, so that the system tenant's reconciliation balances. */
@@ -149,7 +149,7 @@ const systemRecord = (
   };
   const record: OutgoingRecord = {
     tenant: SYSTEM_TENANT,
-    subject: subjectOf(SYSTEM_TENANT, sent),
+    subject: subjectOf(SYSTEM_TENANT, sent.asset_id, sent.event_type),
     messageId: messageIdOfEvent(SYSTEM_TENANT, eventId),
     ...recordPayload({ tenant: SYSTEM_TENANT, receivedAt, requestId }, JSON.stringify(sent)),
   };

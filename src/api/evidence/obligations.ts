@@ -1,7 +1,6 @@
 /** The obligations of a bundle, from the views at its end and time; only the records prove them. */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { Rules } from "../../law/obligations/obligation.ts";
-import type { ObligationState } from "../../law/obligations/state.ts";
+import type { ObligationState, Rules } from "../../law/obligations/obligation.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX } from "../../limits.ts";
 import { obligationEntry, stateOfRow } from "../../views/cases/registers/obligations.ts";
 import type { Row } from "../../views/store/tables.ts";

@@ -15,8 +15,8 @@ import {
   PART_ROWS_MAX,
   PROOF_POLL_MS,
 } from "../../limits.ts";
-import { eventIdOf } from "../../log/event-id-of.ts";
 import type { LogReader } from "../../log/event-log.ts";
+import { eventIdOf } from "../../log/record.ts";
 import type { SealedHead } from "../../proof/sealed-head.ts";
 import { ASSETS, ASSETS_VIEW } from "../../views/assets/tables.ts";
 import { eventsOfFacts, type FoundCase } from "../../views/cases/queries.ts";

@@ -17,7 +17,7 @@ interface Given {
   readonly dataText: string;
   /** Further members as JSON text, each with a comma before it. */
   readonly besideText: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 interface Sent {
@@ -29,6 +29,13 @@ interface Sent {
 
 export type Answer = Refusal | Given | Sent;
 
+interface Afterwards {
+  readonly kind: "afterwards";
+  readonly make: () => Promise<Answer>;
+}
+
+export type Answered = Answer | Response | Afterwards;
+
 export const refuse = (code: ProblemCode, details: ProblemDetails | string = {}): Refusal => ({
   kind: "refused",
   code,
@@ -38,12 +45,15 @@ export const refuse = (code: ProblemCode, details: ProblemDetails | string = {})
 export const invalid = (errors: NonNullable<ProblemDetails["errors"]>): Refusal =>
   refuse("invalid_request", { errors });
 
-export const give = (data: unknown, headers?: Given["headers"]): Given => ({
-  ...giveText(JSON.stringify(data)),
-  ...(headers && { headers }),
-});
+export const give = (data: unknown, headers?: Given["headers"]): Given =>
+  giveText(JSON.stringify(data), headers);
 
-export const giveText = (dataText: string): Given => ({ kind: "given", dataText, besideText: "" });
+export const giveText = (dataText: string, headers?: Given["headers"]): Given => ({
+  kind: "given",
+  dataText,
+  besideText: "",
+  headers,
+});
 
 export const givePage = (
   rowTexts: readonly string[],
@@ -66,6 +76,20 @@ export const sendText = (body: string): Sent => send("text/plain; charset=utf-8"
 export const isRefusal = (value: unknown): value is Refusal =>
   typeof value === "object" && value !== null && "kind" in value && value.kind === "refused";
 
+/** Has an effect, so it is done once; an answer is recomputed if a view is replaced meanwhile. */
+export const afterwards = (make: () => Promise<Answer>): Afterwards => ({ kind: "afterwards", make });
+
+/** The response to what a route answered; a promise only for `afterwards`. */
+export const responseOf = (
+  context: RequestContext,
+  answered: Answered,
+  status?: number,
+): Response | Promise<Response> => {
+  if (answered instanceof Response) return answered;
+  if (answered.kind !== "afterwards") return respond(context, answered, status);
+  return answered.make().then((answer) => respond(context, answer, status));
+};
+
 export const respond = (context: RequestContext, answer: Answer, status = 200): Response => {
   switch (answer.kind) {
     case "refused":
@@ -85,7 +109,7 @@ const given = (context: RequestContext, answer: Given, status: number): Response
   headers["content-type"] = "application/json";
   // Caches keep no answer to POST (RFC 9110 §9.3.3), and accepted events are frequent enough to save a header.
   if (status !== 202) headers["cache-control"] = "no-store";
-  Object.assign(headers, answer.headers);
+  if (answer.headers) Object.assign(headers, answer.headers);
   if (text.length <= ANSWER_CHARACTERS_UNCOUNTED_MAX) return new Response(text, { status, headers });
   // A long answer counts until its reader has it, and is refused if too much counts already.
   const pieces = context.backpressure.body(

@@ -1,7 +1,6 @@
 /** Entry of all requests: opens each, routes it, answers what no route takes, and writes its log line. */
 import { type AnyElysia, Elysia } from "elysia";
 import { KeyEndedError } from "../../access/action.ts";
-import { clientAddress } from "../../access/client.ts";
 import { quotaBounds } from "../../access/memory-quota.ts";
 import {
   ANSWER_BYTES_HELD_MAX,
@@ -12,6 +11,7 @@ import {
 } from "../../limits.ts";
 import { LogUnavailableError } from "../../log/event-log.ts";
 import { stackOf } from "../../runtime/error-text.ts";
+import type { ListenOptions } from "../../runtime/listen.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { ViewsUnavailableError } from "../../views/store/unavailable.ts";
 import { bundleRoutes } from "../routes/bundles.ts";
@@ -51,10 +51,7 @@ import { createResponseBackpressure } from "./response-backpressure.ts";
 import { createKeyedRoute, type Route } from "./route.ts";
 
 /** Answers one request. The socket's address is read only where it is needed. Never rejects. */
-export type HttpHandler = (
-  request: Request,
-  connection: { address(): string; keepOpen(isKept: boolean): void; isLast(): boolean },
-) => Promise<Response>;
+export type HttpHandler = ListenOptions["handle"];
 
 export const createHttpApp = (dependencies: HttpDependencies): HttpHandler =>
   handlerOf(dependencies, createRoutes(dependencies));
@@ -96,18 +93,11 @@ const handlerOf = (
     msMax: BODY_MS_MAX,
     atOnceMax: BODIES_DISCARDED_AT_ONCE,
   });
-  return async (request, connection) => {
+  const open = openRequest({ newRequestId, trustedHops, backpressure });
+  return async (request, connections) => {
     makeRoutable(request);
     const startedAt = performance.now();
-    const context = openRequest(request, {
-      newRequestId,
-      clientAddress: () => {
-        const forwardedFor = request.headers.get("x-forwarded-for");
-        return clientAddress({ socketAddress: connection.address, forwardedFor, trustedHops });
-      },
-      keepOpen: connection.keepOpen,
-      backpressure,
-    });
+    const context = open(request, connections);
     let response: Response;
     try {
       response = await app.fetch(request);
@@ -115,7 +105,7 @@ const handlerOf = (
       response = errorAnswer(error, context, logger);
     }
     if (response.status >= 400) await discardRest(request);
-    if (connection.isLast()) response.headers.set("connection", "close");
+    if (connections.isLast()) response.headers.set("connection", "close");
     const { status } = response;
     const { method } = request;
     const durationMs = performance.now() - startedAt;

@@ -7,24 +7,17 @@ import pLimit from "p-limit";
 import { createMemoryQuota, type MemoryQuota, type QuotaBounds } from "../../access/memory-quota.ts";
 import { BODY_READ_WHOLE_BYTES_MAX } from "../../limits.ts";
 import { createDeadline } from "../../runtime/deadline.ts";
-import type { ProblemCode, RequestError } from "./problem.ts";
+import { type Refusal, refuse } from "./answers.ts";
 
-export type Body =
-  /** Call `release` when the bytes are no longer needed: until then they count as held. */
-  | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly release: () => void }
-  | {
-      readonly kind: "refused";
-      readonly code: Extract<
-        ProblemCode,
-        "payload_too_large" | "unsupported_media_type" | "invalid_request" | "request_timeout" | "overloaded"
-      >;
-      readonly detail?: string;
-      readonly errors?: readonly RequestError[];
-      readonly headers?: Readonly<Record<string, string>>;
-    };
+export interface BodyText {
+  readonly kind: "text";
+  readonly text: string;
+  /** Call it once the answer is known: until then the body counts as held. */
+  readonly release: () => void;
+}
 
 export interface BodyReader {
-  /** The whole body, decompressed. Reading stops at the limit, whatever the client announced. */
+  /** The whole body as text, decompressed. Reading stops at the limit, whatever the client announced. */
   read(
     request: Request,
     bounds: {
@@ -32,11 +25,10 @@ export interface BodyReader {
       readonly holder: string;
       readonly isOptional?: boolean;
     },
-  ): Promise<Body>;
+  ): Promise<BodyText | Refusal>;
 }
 
-type Refused = Extract<Body, { readonly kind: "refused" }>;
-type Arrived = { readonly kind: "bytes"; readonly bytes: Uint8Array } | Refused;
+type Arrived = Uint8Array | Refusal;
 
 /** Each may grow to the largest body before its size is known, in addition to what is held. */
 const INFLATED_AT_ONCE = 4;
@@ -61,20 +53,20 @@ export const createBodyReader = (
       const { announced, coding, mistyped } = head;
       const held = hold(quota, holder, onLargeReleased);
       return new Promise((resolve) => {
-        const finish = (body: Arrived): void => resolve(settled(body, mistyped, held));
-        const arrive = (body: Arrived): void => {
-          met();
-          if (body.kind === "refused" || coding === undefined) finish(body);
-          else void inflating(() => inflate(coding, body.bytes, bytesMax)).then(finish);
+        const finish = (body: Arrived): void => {
+          const read = body instanceof Uint8Array ? textOf(body, mistyped, held) : body;
+          if (read.kind === "refused") held.release();
+          resolve(read);
         };
-        const met = deadline(() => finish(late));
+        const arrive = (body: Arrived): void => {
+          deadline.end(wait);
+          if (coding === undefined || !(body instanceof Uint8Array)) finish(body);
+          else void inflating(() => inflate(coding, body, bytesMax)).then(finish);
+        };
+        const wait = deadline.begin(() => finish(late));
         if (!(announced <= BODY_READ_WHOLE_BYTES_MAX))
           void readStream(request, { bytesMax, announced, held }).then(arrive);
-        else if (held.grow(announced))
-          request.bytes().then(
-            (bytes) => arrive({ kind: "bytes", bytes }),
-            () => arrive(INCOMPLETE),
-          );
+        else if (held.grow(announced)) request.bytes().then(arrive, () => arrive(INCOMPLETE));
         else arrive(OVERLOADED);
       });
     },
@@ -104,13 +96,18 @@ const LARGE_BYTES = 2 * 1024 * 1024;
 
 type Held = ReturnType<typeof hold>;
 
-const settled = (body: Arrived, mistyped: Refused | undefined, held: Held): Body => {
-  const { release } = held;
-  const isTyped = body.kind === "bytes" && (mistyped === undefined || body.bytes.byteLength === 0);
-  if (isTyped && held.grow(body.bytes.byteLength)) return { kind: "bytes", bytes: body.bytes, release };
-  release();
-  if (body.kind === "refused") return body;
-  return isTyped ? OVERLOADED : (mistyped ?? OVERLOADED);
+const decoder = new TextDecoder("utf-8", { fatal: true });
+const INVALID_UTF8 = refuse("invalid_utf8");
+
+/** RFC 8259 §8.1: a byte order mark is ignored. */
+const textOf = (bytes: Uint8Array, mistyped: Refusal | undefined, held: Held): BodyText | Refusal => {
+  if (mistyped && bytes.byteLength > 0) return mistyped;
+  if (!held.grow(bytes.byteLength)) return OVERLOADED;
+  try {
+    return { kind: "text", text: decoder.decode(bytes), release: held.release };
+  } catch {
+    return INVALID_UTF8;
+  }
 };
 
 /**
@@ -131,19 +128,19 @@ const readStream = async (
   let length = 0;
   const reader = request.body?.getReader();
   /** Leaves the rest to `createRestDiscarder`, or cancels it, which is not awaited. */
-  const refuse = (refused: Refused): Refused => {
+  const leave = (refusal: Refusal): Refusal => {
     if (closesAfterAnswer(request)) reader?.releaseLock();
     else void reader?.cancel().catch(() => {});
-    return refused;
+    return refusal;
   };
   try {
     for (;;) {
       const piece = (await reader?.read())?.value;
       if (piece === undefined) break;
       const lengthNow = length + piece.byteLength;
-      if (lengthNow > bytesMax) return refuse(tooLarge(bytesMax));
+      if (lengthNow > bytesMax) return leave(tooLarge(bytesMax));
       // All that is announced, so that one that will not fit is refused before MiBs of it arrive.
-      if (!held.grow(Math.max(lengthNow, announced || 0))) return refuse(OVERLOADED);
+      if (!held.grow(Math.max(lengthNow, announced || 0))) return leave(OVERLOADED);
       if (lengthNow > bytes.byteLength) {
         // Pages of it are used only once something is written to them.
         const room = Number.isNaN(announced) ? Math.min(2 * bytes.byteLength, bytesMax) : announced;
@@ -157,7 +154,7 @@ const readStream = async (
   } catch {
     return INCOMPLETE;
   }
-  return { kind: "bytes", bytes: bytes.subarray(0, length) };
+  return bytes.subarray(0, length);
 };
 
 interface DiscardBounds {
@@ -222,7 +219,7 @@ const inflate = (coding: Coding, compressed: Uint8Array, bytesMax: number): Prom
       const isTooLarge = error !== null && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
       const bytes = error === null ? wholeOutput(result, compressed.byteLength) : undefined;
       // A truncated zstd frame gives what it has, without an error (measured on Bun and Deno). Its JSON is then truncated too.
-      if (bytes !== undefined && bytes.byteLength > 0) resolve({ kind: "bytes", bytes });
+      if (bytes !== undefined && bytes.byteLength > 0) resolve(bytes);
       else resolve(isTooLarge ? tooLarge(bytesMax) : CORRUPT);
     });
   });
@@ -239,10 +236,10 @@ interface Head {
   readonly announced: number;
   readonly coding: Coding | undefined;
   /** The refusal of an optional body with another type. */
-  readonly mistyped: Refused | undefined;
+  readonly mistyped: Refusal | undefined;
 }
 
-const readHead = (headers: Headers, bytesMax: number, isOptional: boolean): Head | Refused => {
+const readHead = (headers: Headers, bytesMax: number, isOptional: boolean): Head | Refusal => {
   const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   const announced = Number(headers.get("content-length") ?? Number.NaN);
   const mistyped = typeRefusal(headers);
@@ -254,37 +251,31 @@ const readHead = (headers: Headers, bytesMax: number, isOptional: boolean): Head
   return { kind: "head", announced, coding: isCoding(coding) ? coding : undefined, mistyped };
 };
 
-const typeRefusal = (headers: Headers): Refused | undefined => {
+const typeRefusal = (headers: Headers): Refusal | undefined => {
   const type = headers.get("content-type");
   if (type === "application/json" || (type !== null && isJsonInUtf8(type))) return undefined;
-  const detail =
+  return refuse(
+    "unsupported_media_type",
     type === null
       ? "Send the header Content-Type: application/json."
-      : "Send Content-Type: application/json, in UTF-8.";
-  return { kind: "refused", code: "unsupported_media_type", detail };
+      : "Send Content-Type: application/json, in UTF-8.",
+  );
 };
 
 const ACCEPT_ENCODING = CODINGS_ACCEPTED.join(", ");
 
-const UNKNOWN_CODING: Refused = {
-  kind: "refused",
-  code: "unsupported_media_type",
+const UNKNOWN_CODING = refuse("unsupported_media_type", {
   detail: `Send the body plain or in one of these codings: ${ACCEPT_ENCODING}.`,
   headers: { "accept-encoding": ACCEPT_ENCODING },
-};
-
-const OVERLOADED: Refused = {
-  kind: "refused",
-  code: "overloaded",
-  detail: "Too many bodies are arriving at once. Nothing was stored.",
-};
-
-const invalid = (path: string, message: string, detail?: string): Refused => ({
-  kind: "refused",
-  code: "invalid_request",
-  ...(detail !== undefined && { detail }),
-  errors: [{ path, code: "invalid_value", message }],
 });
+
+const OVERLOADED = refuse("overloaded", "Too many bodies are arriving at once. Nothing was stored.");
+
+const invalid = (path: string, message: string, detail?: string): Refusal =>
+  refuse("invalid_request", {
+    ...(detail !== undefined && { detail }),
+    errors: [{ path, code: "invalid_value", message }],
+  });
 
 /**
  * Bun takes the fields behind a chunked body for another request: it closes the connection with a bare 400, whatever the answer to this one
@@ -304,18 +295,14 @@ const CORRUPT = invalid(
   "The body does not match its Content-Encoding: it could not be fully decompressed.",
 );
 
-const tooLarge = (bytesMax: number): Refused => ({
-  kind: "refused",
-  code: "payload_too_large",
-  detail: `The body is larger than ${bytesMax} bytes.`,
-});
+const tooLarge = (bytesMax: number): Refusal =>
+  refuse("payload_too_large", `The body is larger than ${bytesMax} bytes.`);
 
-const timedOut = (bodyMsMax: number): Refused => ({
-  kind: "refused",
-  code: "request_timeout",
-  detail: `The body was not complete after ${bodyMsMax} ms.`,
-  headers: { connection: "close" },
-});
+const timedOut = (bodyMsMax: number): Refusal =>
+  refuse("request_timeout", {
+    detail: `The body was not complete after ${bodyMsMax} ms.`,
+    headers: { connection: "close" },
+  });
 
 /** JSON defines no parameters (RFC 8259 §11), so any is ignored, except a charset other than UTF-8. `utf8` means the same (WHATWG Encoding §4.2). */
 const isJsonInUtf8 = (type: string): boolean => {

@@ -17,8 +17,8 @@ import {
   SEARCH_WORDS_MAX,
   TAGS_MAX,
 } from "../../limits.ts";
-import type { AskedFacts } from "../../views/events/labels.ts";
 import type { EventConditions } from "../../views/events/queries.ts";
+import type { AskedFacts } from "../../views/events/terms.ts";
 import {
   type Asking,
   allOf,

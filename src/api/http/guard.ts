@@ -1,4 +1,4 @@
-/** Wraps every route that needs a key: header → principal → scope → rate → handler. */
+/** Wraps every route that needs a key: header → principal → scope → rate → answer. */
 import type { ActionRecorder } from "../../access/action.ts";
 import type { ViewAction } from "../../access/administration/system-events.ts";
 import {
@@ -16,7 +16,7 @@ import type { Scope } from "../../access/scopes.ts";
 import { isOfProvider, isOver, openSession, type Session } from "../../access/session.ts";
 import type { ViewReadiness } from "../../views/kit/view-readiness.ts";
 import { type Access, ANY_SCOPE, rolesOf } from "./access.ts";
-import { type Refusal, refuse, respond } from "./answers.ts";
+import { type Answered, type Refusal, refuse, respond, responseOf } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { limitedRate, problem } from "./problem.ts";
 import { contextOf } from "./request-context.ts";
@@ -30,13 +30,15 @@ interface GuardOptions {
   readonly authorizationOf?: (request: Request) => string | null;
   /** For a route that takes something other than a key; sessions do not count either. */
   readonly authenticate?: (authorization: string | null, now: Date) => Authentication;
+  /** Of an answer that is given as data. */
+  readonly status?: number;
 }
 
 type Handle = (call: Call) => Promise<Response> | Response;
 
 export type Guard = (
   access: Access,
-  handle: Handle,
+  answer: (call: Call) => Promise<Answered> | Answered,
   options?: GuardOptions,
 ) => (route: { request: Request; params?: Record<string, string | null> }) => Promise<Response> | Response;
 
@@ -76,7 +78,7 @@ export const createGuard = (dependencies: {
     const handle = covers ? withinSeat(access.seat, covers, handleAll) : handleAll;
     return role === "auditor" && access.isRecorded ? views.recorded(call, handle) : handle(call);
   };
-  return (access, handle, options = {}) =>
+  return (access, answer, options = {}) =>
     // The framework gives no parameters where the path has none.
     async ({ request, params = {} }) => {
       const context = contextOf(request);
@@ -109,7 +111,12 @@ export const createGuard = (dependencies: {
         return again.kind === "principal" && permissionOf(again.principal, access).kind === "ok";
       };
       const call = { request, context, principal, params, isStillAllowed, viewReadiness };
-      const given = await inSeat(access, session ? { ...call, session } : call, handle);
+      const asked = session ? { ...call, session } : call;
+      const answered = await (principal.role === undefined && !principal.covers
+        ? answer(asked)
+        : inSeat(access, asked, async (each) => responseOf(context, await answer(each), options.status)));
+      const made = responseOf(context, answered, options.status);
+      const given = made instanceof Promise ? await made : made;
       // Its body may have been slow, or it waited. A change is done, so its result is sent all the same.
       const mustBeAllowed = isRead || access.scope === ANY_SCOPE || !given.ok;
       const hasEnded = mustBeAllowed && !isStillAllowed();
@@ -130,7 +137,9 @@ export const createGuard = (dependencies: {
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 const permissionOf = (principal: Principal, { scope }: Access): Authorization =>
-  scope === ANY_SCOPE ? { kind: "ok" } : authorize(principal, scope);
+  scope === ANY_SCOPE ? ALLOWED : authorize(principal, scope);
+
+const ALLOWED: Authorization = { kind: "ok" };
 
 const refusalOf = (principal: Principal, access: Access): Refusal | undefined => {
   const permission = permissionOf(principal, access);

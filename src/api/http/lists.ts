@@ -24,7 +24,7 @@ import { readCursor, writeCursor } from "../../views/store/cursor.ts";
 import type { Row } from "../../views/store/tables.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
 import type { Access } from "./access.ts";
-import { type Answer, givePage, invalid, isRefusal, type Refusal } from "./answers.ts";
+import { type Answer, afterwards, givePage, invalid, isRefusal, type Refusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 import type { Dependencies } from "./dependencies.ts";
 import {
@@ -38,7 +38,7 @@ import {
 import { listQuestion, type TimedFilter, timedFilter } from "./list-filter.ts";
 import type { Described } from "./openapi.ts";
 import { type Asking, allOf, choice, integerOr, isAsked, type Query, text, timeRange } from "./parameters.ts";
-import { afterwards, type Route } from "./route.ts";
+import type { Route } from "./route.ts";
 import { inOwnTurn } from "./wait-for-view.ts";
 
 interface Rows {

@@ -1,7 +1,8 @@
 /** Data about a request besides the request itself: created when it arrives, read when its line is logged. */
 import type { Principal } from "../../access/authenticate.ts";
-import { holderOf } from "../../access/client.ts";
+import { clientAddress, holderOf } from "../../access/client.ts";
 import { isUuidV7 } from "../../event/formats.ts";
+import type { Connections } from "../../runtime/listen.ts";
 import { WATERMARK_HEADER, WATERMARK_HEADER_VALUE } from "../sandbox/watermark.ts";
 import type { ResponseBackpressure } from "./response-backpressure.ts";
 
@@ -28,26 +29,36 @@ const UNMATCHED_ROUTE = "(none)";
 const CONTEXT = Symbol("request context");
 type OpenedRequest = Request & { [CONTEXT]?: RequestContext };
 
-export const openRequest = (
-  request: OpenedRequest,
-  options: { readonly newRequestId: () => string } & Pick<
-    RequestContext,
-    "clientAddress" | "keepOpen" | "backpressure"
-  >,
-): RequestContext => {
-  const context: RequestContext = {
-    requestId: requestIdSent(request) ?? options.newRequestId(),
-    clientAddress: options.clientAddress,
-    keepOpen: options.keepOpen,
-    backpressure: options.backpressure,
-    isSandbox: isOfSandbox(request.url),
-    route: UNMATCHED_ROUTE,
-    principal: undefined,
-    problemCode: undefined,
+export const openRequest =
+  ({
+    newRequestId,
+    trustedHops,
+    backpressure,
+  }: {
+    readonly newRequestId: () => string;
+    /** Proxies whose X-Forwarded-For is believed; 0 for none. */
+    readonly trustedHops: number;
+    readonly backpressure: ResponseBackpressure;
+  }) =>
+  (request: OpenedRequest, connections: Connections): RequestContext => {
+    const context: RequestContext = {
+      requestId: requestIdSent(request) ?? newRequestId(),
+      clientAddress: () =>
+        clientAddress({
+          socketAddress: () => connections.address(request),
+          forwardedFor: request.headers.get("x-forwarded-for"),
+          trustedHops,
+        }),
+      keepOpen: (isKept) => connections.keepOpen(request, isKept),
+      backpressure,
+      isSandbox: isOfSandbox(request.url),
+      route: UNMATCHED_ROUTE,
+      principal: undefined,
+      problemCode: undefined,
+    };
+    request[CONTEXT] = context;
+    return context;
   };
-  request[CONTEXT] = context;
-  return context;
-};
 
 export const contextOf = (request: OpenedRequest): RequestContext => {
   const context = request[CONTEXT];
@@ -90,6 +101,5 @@ export const headersOf = ({
 /** The holder that a request counts for, where shares are limited: a tenant, or a client where no key is needed. */
 export const holderOfRequest = ({
   principal,
-  clientAddress,
-}: Pick<RequestContext, "principal" | "clientAddress">): string =>
-  principal?.tenant ?? holderOf(clientAddress());
+  clientAddress: address,
+}: Pick<RequestContext, "principal" | "clientAddress">): string => principal?.tenant ?? holderOf(address());

@@ -6,9 +6,9 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { type CheckedRequest, createRequestCheck } from "../../event/request/check.ts";
 import { EVENT_DEPTH_MAX, OBJECT_BODY_BYTES_MAX } from "../../limits.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
-import { decodeUtf8, type JsonSlice, sliceBody } from "../intake/json/slice.ts";
+import { type JsonSlice, sliceBody } from "../intake/json/slice.ts";
 import type { Access } from "./access.ts";
-import { type Answer, invalid, type Refusal, refuse, respond } from "./answers.ts";
+import { type Answered, invalid, type Refusal, refuse, responseOf } from "./answers.ts";
 import type { BodyReader } from "./body.ts";
 import type { Call } from "./call.ts";
 import type { Guard } from "./guard.ts";
@@ -19,15 +19,6 @@ import { contextOf, holderOfRequest } from "./request-context.ts";
 import { onceSeen, type SequenceWait, sequenceWait } from "./wait-for-view.ts";
 
 export type OpenCall = Pick<Call, "request" | "context" | "params">;
-
-type Answered = Answer | Response | Afterwards;
-interface Afterwards {
-  readonly kind: "afterwards";
-  readonly make: () => Promise<Answer>;
-}
-
-/** Has an effect, so it is done once; an answer is recomputed if a view is replaced meanwhile. */
-export const afterwards = (make: () => Promise<Answer>): Afterwards => ({ kind: "afterwards", make });
 
 interface BodyOf<Body> {
   readonly schema: TSchema;
@@ -122,17 +113,19 @@ export const createOpenRoute =
   ): Route => {
     const answer = answerer(declared, sources);
     const handle: Route["handle"] = ({ request, params = {} }) => {
-      const call = { request, params, context: contextOf(request) };
-      return door(call, () => answer(call));
+      const context = contextOf(request);
+      const call = { request, params, context };
+      return door(call, async () => responseOf(context, await answer(call), declared.status));
     };
     return { ...placeOf(declared), handle, detail: describe(declared) };
   };
 
+/** Reads what the route takes, and asks it. Only for a body that is checked here, or for views, it waits. */
 const answerer = <Of extends OpenCall & Partial<Pick<Call, "viewReadiness">>, Q extends Questions, Body>(
   declared: Declared<Of, Q, Body>,
   { views, bodies }: Partial<Sources>,
-): ((call: Of) => Promise<Response>) => {
-  const { views: projections, body: asksFor, status, tellsPosition } = declared;
+): ((call: Of) => Promise<Answered> | Answered) => {
+  const { views: projections, body: asksFor, tellsPosition } = declared;
   const readAll = (url: string) => {
     const query = readQuery(url);
     const asked: Record<string, unknown> = {};
@@ -140,7 +133,7 @@ const answerer = <Of extends OpenCall & Partial<Pick<Call, "viewReadiness">>, Q 
     const sequence = projections && MIN_SEQUENCE.read(query);
     return { asked, sequence, errors: declared.takesAnyQuery ? [] : query.errors() };
   };
-  const fromViews = (
+  const fromViews = async (
     projections: readonly string[],
     call: Asking<Of, Q, Body>,
   ): Promise<Answered | undefined> => {
@@ -151,26 +144,30 @@ const answerer = <Of extends OpenCall & Partial<Pick<Call, "viewReadiness">>, Q 
     };
     return views ? onceSeen({ views, projections, awaited: call.awaited }, answer) : answer();
   };
+  const waiting = async (call: Asking<Of, Q, Body>, sequence: number | undefined): Promise<Answered> => {
+    const read = asksFor?.check && bodies ? await readBody(bodies, call, asksFor) : undefined;
+    if (read && "kind" in read) return read;
+    // It was read as the declaration says.
+    const asking = Object.assign(call, { body: read?.value as Body, awaited: sequenceWait(sequence) });
+    if (!projections) return declared.answer(asking);
+    return (await fromViews(projections, asking)) ?? refuse("view_behind");
+  };
+  const mayWait = projections !== undefined || asksFor?.check !== undefined;
   /** Nearly all events are sent without a query. */
   const nothingAsked = readAll("/");
-  return async (call) => {
-    const { context } = call;
+  return (call) => {
     const { url } = call.request;
     const { asked, sequence, errors } = url.includes("?") ? readAll(url) : nothingAsked;
-    if (errors.length > 0) return respond(context, invalid(errors));
-    const body = asksFor?.check && bodies ? await readBody(bodies, call, asksFor) : NO_BODY;
-    if ("kind" in body) return respond(context, body);
-    const awaited = sequenceWait(sequence);
+    if (errors.length > 0) return invalid(errors);
     // Each was read as the declaration says.
-    const asking = Object.assign(call, { asked: asked as Asked<Q>, body: body.value as Body, awaited });
-    const answered = projections ? await fromViews(projections, asking) : await declared.answer(asking);
-    if (answered === undefined) return respond(context, refuse("view_behind"));
-    if (answered instanceof Response) return answered;
-    return respond(context, answered.kind === "afterwards" ? await answered.make() : answered, status);
+    const asking = Object.assign(call, {
+      asked: asked as Asked<Q>,
+      body: undefined as Body,
+      awaited: undefined,
+    });
+    return mayWait ? waiting(asking, sequence) : declared.answer(asking);
   };
 };
-
-const NO_BODY = { value: undefined };
 
 const readBody = async <Body>(
   bodies: BodyReader,
@@ -194,12 +191,9 @@ const readJson = async (
     holder: holderOfRequest(context),
     isOptional,
   });
-  if (body.kind === "refused") return refuse(body.code, body);
-  const isLeftOut = isOptional && body.bytes.byteLength === 0;
-  const text = isLeftOut ? "{}" : decodeUtf8(body.bytes);
+  if (body.kind === "refused") return body;
   body.release();
-  if (text === undefined) return refuse("invalid_utf8");
-  const sliced = sliceBody(text);
+  const sliced = sliceBody(isOptional && body.text === "" ? "{}" : body.text);
   if (sliced.kind === "invalid_json") return refuse("invalid_json", sliced.detail);
   const errors = structuralErrors(sliced.slice);
   return errors.length > 0 ? invalid(errors) : { value: sliced.slice.value };

@@ -1,6 +1,5 @@
 /** The forms of a stored event: JSON in answers, a line of a file, a row of CSV, a message of a stream. */
-import { eventFacts, hashMember } from "../../event/facts.ts";
-import { readEvent } from "../../event/read-event.ts";
+import { eventFacts, hashMember, readEvent } from "../../event/facts.ts";
 import type { Warner } from "../../event/warnings.ts";
 import { STREAM_RETRY_MS } from "../../limits.ts";
 import type { StoredEvent } from "../../views/events/queries.ts";

@@ -2,8 +2,7 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 import pLimit from "p-limit";
 import { MIN_SEQUENCE_WAIT_MS_MAX } from "../../limits.ts";
-import { inOneRevision } from "../../views/kit/in-one-revision.ts";
-import { waitForPosition } from "../../views/kit/wait-for-position.ts";
+import { inOneRevision, waitForPosition } from "../../views/kit/wait-for-position.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
 
 export interface SequenceWait {

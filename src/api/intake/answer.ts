@@ -2,7 +2,8 @@
 import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../../event/json-pointer.ts";
 import { isOfOwnMember, type Warning, within } from "../../event/warnings.ts";
 import { WARNING_INDEXES_MAX, WARNINGS_MAX } from "../../limits.ts";
-import type { JudgedEvent, JudgedRequest, Receipt, Refusal, RejectedEvent, Settled } from "./judge.ts";
+import type { JudgedEvent, JudgedRequest, Refusal, RejectedEvent } from "./intake.ts";
+import type { Receipt, Settled } from "./replay.ts";
 
 export interface BatchAnswer {
   readonly kind: "answered";

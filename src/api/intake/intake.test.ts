@@ -19,10 +19,9 @@ import {
   type StoredMessage,
 } from "../../log/event-log.ts";
 import type { Outcome } from "../../log/outcome.ts";
-import { wholeText } from "../../log/payload.ts";
+import { wholeText } from "../../log/record.ts";
 import { answerBatch } from "./answer.ts";
-import { createIntake, type FoundEarlier } from "./intake.ts";
-import type { JudgedRequest, Refusal } from "./judge.ts";
+import { createIntake, type FoundEarlier, type JudgedRequest, type Refusal } from "./intake.ts";
 
 const encoder = new TextEncoder();
 

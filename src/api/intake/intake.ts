@@ -3,32 +3,75 @@
  * judging and appending its caller decides whether the sender may: rate, key. Every accepted event is in the log, fsynced, before its answer
  * exists.
  */
-import type { AuditEvent } from "../../event/audit-event.ts";
+import { Buffer } from "node:buffer";
 import { canonicalEventId } from "../../event/formats.ts";
-import type { EventValidator } from "../../event/validate.ts";
-import { BATCH_EVENTS_MAX, INTAKE_TURN_MS_MAX, PROBLEMS_PER_BATCH_MAX } from "../../limits.ts";
+import type { EventValidator, InvalidEvent, Problem, Validation } from "../../event/validate.ts";
+import type { Warning } from "../../event/warnings.ts";
+import {
+  BATCH_EVENTS_MAX,
+  EVENT_BYTES_MAX,
+  EVENT_DEPTH_MAX,
+  INTAKE_TURN_MS_MAX,
+  PROBLEMS_PER_BATCH_MAX,
+  PROBLEMS_PER_EVENT_MAX,
+} from "../../limits.ts";
 import type { AcceptedCounts } from "../../log/accepted-counts.ts";
-import type { LogReader, RecordAppender } from "../../log/event-log.ts";
+import type { LogReader, OutgoingRecord, RecordAppender } from "../../log/event-log.ts";
 import { messageIdOfEvent, messageIdOfKey } from "../../log/message-id.ts";
 import type { Outcome, Sequence } from "../../log/outcome.ts";
-import { type PayloadText, RECORD_END, recordBytes, wholeText } from "../../log/payload.ts";
-import { recordStart } from "../../log/record.ts";
+import { type PayloadText, RECORD_END, recordBytes, recordStart, wholeText } from "../../log/record.ts";
 import { leafHashOfText } from "../../proof/rfc6962.ts";
 import { createPauses } from "../../runtime/pauses.ts";
 import { type JsonSlice, sliceBatch, sliceBody } from "./json/slice.ts";
-import {
-  type JudgedEvent,
-  type JudgedRequest,
-  judge,
-  notABatch,
-  type Refusal,
-  type Refused,
-  type RejectedEvent,
-  rejectInvalid,
-  type Settled,
-  unknownIn,
-} from "./judge.ts";
-import { type Repeat, readRepeats } from "./replay.ts";
+import { type Repeat, readRepeats, type Settled } from "./replay.ts";
+
+/** Why a whole request was refused. */
+export type Refusal =
+  | { readonly kind: "invalid_json"; readonly detail: string }
+  | { readonly kind: "invalid_request"; readonly problems: readonly Problem[]; readonly problemCount: number }
+  | { readonly kind: "event_too_large" }
+  | Exclude<Settled, { readonly kind: "stored" }>
+  /** Unknown in time whether the log already holds the events. Nothing was stored. */
+  | { readonly kind: "view_behind" };
+
+export interface JudgedRequest {
+  readonly kind: "judged";
+  readonly tenant: string;
+  readonly receivedAt: string;
+  /** The Idempotency-Key is the identity of its one event. */
+  readonly isKeyed: boolean;
+  readonly events: readonly JudgedEvent[];
+  readonly rejected: readonly RejectedEvent[];
+  readonly otherMembers: readonly string[];
+}
+
+/** A valid event, as the record to append. Its parsed form is not kept. */
+export interface JudgedEvent extends OutgoingRecord {
+  readonly kind: "judged";
+  readonly index: number;
+  readonly eventId: string;
+  /** In canonical form (event/formats.ts). */
+  readonly identity: string;
+  readonly warnings: readonly Warning[];
+}
+
+export const REJECTION_CODES = [
+  "invalid_event",
+  "payload_too_large",
+  "event_id_conflict",
+  "log_unavailable",
+  "overloaded",
+] as const;
+
+/** What is wrong with one event of a batch, in the terms of the answer. */
+export interface RejectedEvent {
+  readonly index: number;
+  readonly event_id?: string;
+  readonly code: (typeof REJECTION_CODES)[number];
+  readonly message: string;
+  readonly errors: readonly Problem[];
+  readonly retryable?: true;
+}
 
 interface Submission {
   readonly tenant: string;
@@ -51,7 +94,7 @@ export interface Intake {
 }
 
 /** By identity. Such an event is answered as a repeat. */
-type Sequences = ReadonlyMap<string, Sequence>;
+export type Sequences = ReadonlyMap<string, Sequence>;
 
 export type FoundEarlier =
   /** Covers everything that was in the log when it was asked for. */
@@ -67,7 +110,7 @@ export interface IntakeDependencies {
   readonly reader: Pick<LogReader, "read">;
   readonly earlier: EarlierEvents;
   readonly validate: EventValidator;
-  readonly subjectOf: (tenant: string, event: AuditEvent) => string;
+  readonly subjectOf: (tenant: string, assetId: string, eventType: string) => string;
   readonly now: () => Date;
   /** Called with what was stored and will be acknowledged. */
   readonly onAccepted: AcceptedCounts["add"];
@@ -83,7 +126,7 @@ export const createIntake = (dependencies: IntakeDependencies): Intake => ({
       tenant,
       events.map(({ identity }) => identity),
     ),
-  append: (request, options) => settle(dependencies, request, options),
+  append: (request, options) => append(dependencies, request, options),
 });
 
 const judgeOne = (
@@ -93,26 +136,28 @@ const judgeOne = (
 ): JudgedRequest | Refusal => {
   const sliced = sliceBody(submission.text);
   if (sliced.kind === "invalid_json") return sliced;
-  const { receivedAt, judgeSlice } = createJudge(dependencies, submission);
-  const event = judgeSlice(sliced.slice, 0, idempotencyKey);
+  const arrival = arrivalOf(dependencies, submission);
+  const event = judgeEvent(dependencies, arrival, { slice: sliced.slice, index: 0, idempotencyKey });
   if (event.kind === "too_large") return { kind: "event_too_large" };
   if (event.kind === "invalid") return { ...event, kind: "invalid_request" };
-  const { tenant } = submission;
+  const { tenant, receivedAt } = arrival;
   const isKeyed = idempotencyKey !== undefined;
-  return { kind: "judged", tenant, receivedAt, isKeyed, events: [event], rejected: [], otherMembers: [] };
+  return { kind: "judged", tenant, receivedAt, isKeyed, events: [event], rejected: NONE, otherMembers: NONE };
 };
+
+const NONE: readonly never[] = [];
 
 const judgeBatch = async (
   dependencies: IntakeDependencies,
   submission: Submission,
 ): Promise<JudgedRequest | Refusal> => {
-  const { receivedAt, judgeSlice } = createJudge(dependencies, submission);
+  const arrival = arrivalOf(dependencies, submission);
   const events: JudgedEvent[] = [];
   const rejected: RejectedEvent[] = [];
   let problemsLeft = PROBLEMS_PER_BATCH_MAX;
   const take = (slice: JsonSlice): void => {
     const index = events.length + rejected.length;
-    const event = judgeSlice(slice, index);
+    const event = judgeEvent(dependencies, arrival, { slice, index });
     if (event.kind === "judged") return void events.push(event);
     const rejection = rejectInvalid(index, event, problemsLeft);
     problemsLeft -= Math.max(0, rejection.errors.length - 1);
@@ -127,58 +172,83 @@ const judgeBatch = async (
   });
   if (batch.kind === "invalid_json") return batch;
   if (batch.kind === "not_a_batch") return notABatch(batch);
-  const { tenant } = submission;
+  const { tenant, receivedAt } = arrival;
   const { otherMembers } = batch;
   return { kind: "judged", tenant, receivedAt, isKeyed: false, events, rejected, otherMembers };
 };
 
-const createJudge = ({ validate, subjectOf, now }: IntakeDependencies, { tenant, requestId }: Submission) => {
+/** What the events of a request share. */
+const arrivalOf = ({ now }: IntakeDependencies, { tenant, requestId }: Submission) => {
   const time = now();
-  const nowMs = time.getTime();
   const receivedAt = time.toISOString();
-  const start = recordStart({ tenant, receivedAt, requestId });
-  const judgeSlice = (slice: JsonSlice, index: number, idempotencyKey?: string): JudgedEvent | Refused => {
-    const judged = judge(validate, slice, nowMs);
-    if (judged.kind !== "valid") return judged;
-    const { event, warnings } = judged;
-    const identity = canonicalEventId(event.event_id);
-    const messageId =
-      idempotencyKey === undefined
-        ? messageIdOfEvent(tenant, identity)
-        : messageIdOfKey(tenant, idempotencyKey);
-    const { text } = slice;
-    return {
-      kind: "judged",
-      index,
-      eventId: event.event_id,
-      identity,
-      warnings,
-      tenant,
-      subject: subjectOf(tenant, event),
-      messageId,
-      start,
-      text,
-      end: RECORD_END,
-      bytes: recordBytes(start, text),
-    };
+  return { tenant, receivedAt, nowMs: time.getTime(), start: recordStart({ tenant, receivedAt, requestId }) };
+};
+
+const judgeEvent = (
+  { validate, subjectOf }: IntakeDependencies,
+  { tenant, nowMs, start }: ReturnType<typeof arrivalOf>,
+  {
+    slice,
+    index,
+    idempotencyKey,
+  }: { readonly slice: JsonSlice; readonly index: number; readonly idempotencyKey?: string | undefined },
+): JudgedEvent | Refused => {
+  const judged = judge(validate, slice, nowMs);
+  if (judged.kind !== "valid") return judged;
+  const { event, warnings } = judged;
+  const identity = canonicalEventId(event.event_id);
+  const messageId =
+    idempotencyKey === undefined
+      ? messageIdOfEvent(tenant, identity)
+      : messageIdOfKey(tenant, idempotencyKey);
+  const { text } = slice;
+  return {
+    kind: "judged",
+    index,
+    eventId: event.event_id,
+    identity,
+    warnings,
+    tenant,
+    subject: subjectOf(tenant, event.asset_id, event.event_type),
+    messageId,
+    start,
+    text,
+    end: RECORD_END,
+    bytes: recordBytes(start, text),
   };
-  return { receivedAt, judgeSlice };
 };
 
 /** Appends the events that were not found earlier. One result for each, in the same order. */
-const settle = async (
-  { appender, reader, onAccepted, onUnknownFields }: IntakeDependencies,
-  { tenant, receivedAt, isKeyed, events }: JudgedRequest,
-  { earlier, wantsReceipts }: { readonly earlier?: Sequences | undefined; readonly wantsReceipts: boolean },
+const append = async (
+  dependencies: IntakeDependencies,
+  request: JudgedRequest,
+  { earlier, wantsReceipts }: Parameters<Intake["append"]>[1],
 ): Promise<readonly Settled[]> => {
+  const { tenant, events } = request;
   const fresh = earlier === undefined ? events : events.filter(({ identity }) => !earlier.has(identity));
-  const appended = appender.append(fresh);
+  const appended = dependencies.appender.append(fresh);
   // While the broker syncs.
-  const hashes = wantsReceipts ? fresh.map(receiptOf) : [];
-  const outcomes = await appended;
+  const hashes = wantsReceipts ? fresh.map(receiptOf) : NONE;
+  const { settled, repeats } = settle(dependencies, request, { outcomes: await appended, hashes, earlier });
+  if (repeats.length > 0) await readRepeats({ reader: dependencies.reader, tenant, repeats, settled });
+  return settled;
+};
+
+const settle = (
+  { onAccepted, onUnknownFields }: IntakeDependencies,
+  { tenant, receivedAt, isKeyed, events }: JudgedRequest,
+  found: {
+    readonly outcomes: readonly Outcome[];
+    readonly hashes: readonly string[];
+    readonly earlier: Sequences | undefined;
+  },
+) => {
+  const { outcomes, hashes, earlier } = found;
   const settled: Settled[] = [];
   const repeats: Repeat[] = [];
-  let [next, stored, unknownFields] = [0, 0, 0];
+  let next = 0;
+  let stored = 0;
+  let unknownFields = 0;
   for (const event of events) {
     const { eventId, identity, warnings } = event;
     if (warnings.length > 0) unknownFields += unknownIn(warnings);
@@ -199,10 +269,9 @@ const settle = async (
       repeats.push({ position, sequence: outcome.sequence, event, isKeyed: isKeyed && known === undefined });
     settled.push(unsettled(outcome));
   }
-  if (repeats.length > 0) await readRepeats({ reader, tenant, repeats, settled });
   if (stored > 0) onAccepted({ tenant, receivedAt, events: stored });
   if (unknownFields > 0) onUnknownFields(unknownFields);
-  return settled;
+  return { settled, repeats };
 };
 
 const receiptOf = (record: PayloadText): string => leafHashOfText(wholeText(record));
@@ -211,4 +280,98 @@ const receiptOf = (record: PayloadText): string => leafHashOfText(wholeText(reco
 const unsettled = (outcome: Exclude<Outcome, { readonly kind: "appended" }>): Settled => {
   if (outcome.kind === "duplicate") return { kind: "unavailable", detail: "" };
   return { kind: outcome.kind === "refused" ? outcome.reason : "unavailable", detail: outcome.detail };
+};
+
+type ValidEvent = Extract<Validation, { readonly kind: "valid" }>;
+type Refused = { readonly kind: "too_large" } | InvalidEvent;
+type Judgement = ValidEvent | Refused;
+
+const TOO_LARGE = { kind: "too_large" } as const;
+
+/** A character takes at most three bytes per UTF-16 unit, so most texts need no counting. */
+const isTooLarge = (text: string): boolean =>
+  text.length > EVENT_BYTES_MAX ||
+  (text.length * 3 > EVENT_BYTES_MAX && Buffer.byteLength(text) > EVENT_BYTES_MAX);
+
+const judge = (validate: EventValidator, slice: JsonSlice, now: number): Judgement => {
+  if (isTooLarge(slice.text)) return TOO_LARGE;
+  if (slice.depth > EVENT_DEPTH_MAX) return tooDeep(slice.depth);
+  const judged = validate(slice.value, now);
+  return slice.duplicateMembers.length > 0 ? withDuplicates(slice.duplicateMembers, judged) : judged;
+};
+
+/** What a metric counts in an accepted event: unknown members, keys and names. */
+const unknownIn = (warnings: readonly Warning[]): number =>
+  warnings.reduce((count, { code }) => count + Number(code.startsWith("unknown_")), 0);
+
+/** A value nested too deep is not walked, neither by the validator nor for duplicates, so nothing else is known about it. */
+const tooDeep = (depth: number): InvalidEvent => {
+  const message = `The event is nested ${depth} levels deep: send at most ${EVENT_DEPTH_MAX}.`;
+  return { kind: "invalid", problems: [{ path: "", code: "too_deep", message }], problemCount: 1 };
+};
+
+/** Keeps the other problems too, so that one attempt shows them all. For a duplicate member only that is reported. */
+const withDuplicates = (paths: readonly string[], judged: Validation): InvalidEvent => {
+  const twice = new Set(paths);
+  const duplicates: readonly Problem[] = paths.map((path) => ({
+    path,
+    code: "duplicate_member",
+    message: "The member occurs twice in one object: send it once.",
+  }));
+  const others = judged.kind === "invalid" ? judged.problems.filter(({ path }) => !twice.has(path)) : [];
+  const problems = [...duplicates, ...others].slice(0, PROBLEMS_PER_EVENT_MAX);
+  const eventId = judged.kind === "invalid" ? judged.eventId : judged.event.event_id;
+  return {
+    kind: "invalid",
+    problems,
+    problemCount: duplicates.length + others.length,
+    ...(eventId !== undefined && !twice.has("/event_id") && { eventId }),
+  };
+};
+
+/** Lists the first problem, and as many others as the batch still allows. */
+const rejectInvalid = (index: number, judged: Refused, othersMax: number): RejectedEvent => {
+  if (judged.kind === "too_large") {
+    const message = `The event is larger than ${EVENT_BYTES_MAX} bytes.`;
+    return { index, code: "payload_too_large", message, errors: [] };
+  }
+  const { problems, problemCount, eventId } = judged;
+  const message = `The event has ${problemCount === 1 ? "one problem" : `${problemCount} problems`}; see errors.`;
+  return {
+    index,
+    ...(eventId !== undefined && { event_id: eventId }),
+    code: "invalid_event",
+    message,
+    errors: problems.slice(0, 1 + othersMax),
+  };
+};
+
+const notABatch = ({
+  path,
+  reason,
+}: {
+  path: string;
+  reason: "type" | "missing" | "duplicate" | "count" | "members";
+}): Refusal => {
+  const problem: Record<typeof reason, Problem> = {
+    type: {
+      path,
+      code: "invalid_type",
+      message:
+        path === "" ? 'Send an object: {"events": […]}.' : "events is not valid: send an array of events.",
+    },
+    missing: { path, code: "required", message: "events is required: send an array of events." },
+    duplicate: { path, code: "duplicate_member", message: "events occurs twice: send it once." },
+    members: {
+      path,
+      code: "too_many",
+      message: 'The body has many members beside "events": send an object with "events" alone.',
+    },
+    count: {
+      path,
+      code: "too_many",
+      message: `events holds too many: send at most ${BATCH_EVENTS_MAX} per request.`,
+    },
+  };
+  return { kind: "invalid_request", problems: [problem[reason]], problemCount: 1 };
 };

@@ -1,20 +1,36 @@
 /** The answer to a repeat, rebuilt from the log: there is no second memory of answers that could be lost or disagree. */
 
 import { INTAKE_TURN_MS_MAX } from "../../limits.ts";
-import { eventIdOf } from "../../log/event-id-of.ts";
 import { type LogReader, LogUnavailableError, type StoredMessage } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import { decodeRecord } from "../../log/record.ts";
+import { decodeRecord, eventIdOf } from "../../log/record.ts";
 import { sameContent } from "../../log/same-content.ts";
 import { encodeBase64 } from "../../proof/primitives.ts";
 import { leafHash } from "../../proof/rfc6962.ts";
 import { createPauses } from "../../runtime/pauses.ts";
-import type { JudgedEvent, Settled } from "./judge.ts";
+
+/** Of an event in the log, in the terms of the answer. */
+export interface Receipt {
+  /** As spelt when first stored. */
+  readonly event_id: string;
+  readonly sequence: Sequence;
+  readonly received_at: string;
+  /** Empty if no receipt was asked for. */
+  readonly leaf_hash: string;
+  readonly duplicate: boolean;
+}
+
+/** The result of a judged event. Conflict: the log has another event with the same identity. */
+export type Settled =
+  | { readonly kind: "stored"; readonly receipt: Receipt }
+  | { readonly kind: "conflict"; readonly identity: "event_id" | "idempotency_key" }
+  | { readonly kind: "overloaded"; readonly detail: string }
+  | { readonly kind: "unavailable"; readonly detail: string };
 
 export interface Repeat {
   readonly position: number;
   readonly sequence: Sequence;
-  readonly event: JudgedEvent;
+  readonly event: { readonly identity: string; readonly text: string };
   /** Its Idempotency-Key is its identity, not its event_id. */
   readonly isKeyed: boolean;
 }

@@ -1,7 +1,7 @@
 /** How many events there were, and whether all acknowledged ones are there. */
 import { Type } from "@sinclair/typebox";
 import { timeKey } from "../../event/formats.ts";
-import { DAY_MS, FIRST_INSTANT, instantOf } from "../../law/obligations/calendar.ts";
+import { DAY_MS, FIRST_INSTANT, instantOf } from "../../law/obligations/due-date.ts";
 import { ACTIVITY_ROWS_MAX, RECONCILED_EVENTS_NAMED_MAX, RECONCILED_HOURS_MAX } from "../../limits.ts";
 import { beginOfHour, HOUR_MS, hourAt, hourOf } from "../../log/accepted-counts.ts";
 import { ACTIVITY_GROUPS, readActivity } from "../../views/activity/queries.ts";

@@ -6,7 +6,7 @@ import { BoundFilter } from "../../access/key-record.ts";
 import { searchEvents } from "../../views/events/queries.ts";
 import { EVENTS_VIEW } from "../../views/events/tables.ts";
 import { EMBEDDING } from "../http/access.ts";
-import { type Answer, give, givePage, invalid, refuse, respond } from "../http/answers.ts";
+import { type Answer, give, givePage, invalid, refuse } from "../http/answers.ts";
 import type { Call } from "../http/call.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { EVENT_FILTER } from "../http/event-filter.ts";
@@ -24,7 +24,7 @@ const ORIGINS_MAX = 8;
 
 export const embedRoutes = (dependencies: Dependencies): readonly Route[] => {
   const { route, guard, keyStore, now, randomBytes } = dependencies;
-  const read = guard(EMBEDDING, async (call) => respond(call.context, await readEvents(dependencies, call)), {
+  const read = guard(EMBEDDING, (call) => readEvents(dependencies, call), {
     authenticate: (authorization, at) => authenticateEmbedToken(authorization, keyStore, at),
   });
   return [

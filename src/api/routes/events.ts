@@ -16,13 +16,13 @@ import { EVENTS_VIEW } from "../../views/events/tables.ts";
 import { walkEvents } from "../../views/events/walk.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
 import { EVENT_LIST, ONE_EVENT } from "../http/access.ts";
-import { giveText, notFound, type Refusal, refuse } from "../http/answers.ts";
+import { afterwards, giveText, notFound, type Refusal, refuse } from "../http/answers.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { answerExport, EXPORTS_AT_ONCE, type FileFormat, type NextText } from "../http/downloads.ts";
 import { EVENT_FILTER, TIMELINE_FILTER } from "../http/event-filter.ts";
 import { type ListSource, listRoute } from "../http/lists.ts";
 import { type Asking, choice, isAsked } from "../http/parameters.ts";
-import { afterwards, type Route } from "../http/route.ts";
+import type { Route } from "../http/route.ts";
 import { Sequence, Time, Warnings } from "../http/schemas.ts";
 import {
   EVENT_CSV_COLUMNS,

@@ -14,7 +14,7 @@ import { type EvidenceFilter, filterMembers } from "../evidence/found.ts";
 import { EVIDENCE_VIEWS, type Selection, selectRecords } from "../evidence/selection.ts";
 import { SUMMARY_LANGUAGES } from "../evidence/summary-words.ts";
 import { BUNDLE } from "../http/access.ts";
-import { type Answer, give, isRefusal, refuse, send } from "../http/answers.ts";
+import { type Answer, afterwards, give, isRefusal, refuse, send } from "../http/answers.ts";
 import { actorOf, type Call } from "../http/call.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { EXPORTS_AT_ONCE, fileTime, recordDownload } from "../http/downloads.ts";
@@ -34,7 +34,7 @@ import {
   text,
   timeRange,
 } from "../http/parameters.ts";
-import { afterwards, type Route } from "../http/route.ts";
+import type { Route } from "../http/route.ts";
 import { bool, int, nullable, wordsOf } from "../http/schemas.ts";
 
 const NAMES = {

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import type { RateDecision } from "../../access/rate-limit.ts";
 import { auditEventSchema } from "../../event/audit-event.ts";
 import {
   BATCH_BODY_BYTES_MAX,
@@ -14,24 +15,16 @@ import {
 } from "../../limits.ts";
 import { SENDING } from "../http/access.ts";
 import { type Answer, give, giveText, invalid, isRefusal, type Refusal, refuse } from "../http/answers.ts";
-import type { BodyReader } from "../http/body.ts";
 import type { Call } from "../http/call.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { KEY_ENDED } from "../http/guard.ts";
 import { isAsked, type Parameter } from "../http/parameters.ts";
 import { limitedRate } from "../http/problem.ts";
-import { holderOfRequest } from "../http/request-context.ts";
-import type { OpenCall, Route } from "../http/route.ts";
+import type { Route } from "../http/route.ts";
 import { bool, FieldProblem, Sequence, str, Time, Warning, Warnings, wordsOf } from "../http/schemas.ts";
 import { answerBatch } from "../intake/answer.ts";
-import { decodeUtf8 } from "../intake/json/slice.ts";
-import {
-  type Refusal as IntakeRefusal,
-  type JudgedRequest,
-  REJECTION_CODES,
-  type Receipt,
-  type Settled,
-} from "../intake/judge.ts";
+import { type Refusal as IntakeRefusal, type JudgedRequest, REJECTION_CODES } from "../intake/intake.ts";
+import type { Receipt, Settled } from "../intake/replay.ts";
 import { EXAMPLE_EVENT, EXAMPLE_LEAF_HASH, EXAMPLE_RECEIVED_AT } from "./log-examples.ts";
 
 const SEND = { tag: "Ingestion", access: SENDING } as const;
@@ -77,17 +70,20 @@ export const ingestionRoutes = (dependencies: Dependencies): readonly Route[] =>
         "view_behind",
       ],
       answer: async (call) => {
-        const body = await readText(bodies, call, SINGLE_BODY_BYTES_MAX);
-        if (isRefusal(body)) return body;
+        const key = idempotencyKeyOf(call.request);
+        if (isRefusal(key)) return key;
+        const { tenant } = call.principal;
+        const body = await bodies.read(call.request, { bytesMax: SINGLE_BODY_BYTES_MAX, holder: tenant });
+        if (body.kind === "refused") return body;
         try {
-          const { tenant } = call.principal;
           const { requestId } = call.context;
-          const judged = intake.judgeOne({ tenant, requestId, text: body.text }, body.idempotencyKey);
+          const judged = intake.judgeOne({ tenant, requestId, text: body.text }, key);
           if (judged.kind !== "judged") return refusedIntake(judged);
-          const admitted = await admit(dependencies, call, judged, call.asked.isResent);
+          const admission = admit(dependencies, call, judged, call.asked.isResent);
+          const admitted = admission instanceof Promise ? await admission : admission;
           if (isRefusal(admitted)) return admitted;
-          const settled = await intake.append(judged, { wantsReceipts: true, ...admitted });
-          return answerOne(judged, settled, ({ leaf_hash }) => ["leaf_hash", leaf_hash]);
+          const settled = await intake.append(judged, { wantsReceipts: true, earlier: admitted.earlier });
+          return answerOne(judged, settled, leafHash);
         } finally {
           body.release();
         }
@@ -126,17 +122,19 @@ export const batchRoutes = (dependencies: Dependencies): readonly Route[] => {
       gives: batchAccepted,
       problems: ["log_unavailable", "overloaded", "view_behind"],
       answer: async (call) => {
-        const body = await readText(bodies, call, BATCH_BODY_BYTES_MAX);
-        if (isRefusal(body)) return body;
+        const key = idempotencyKeyOf(call.request);
+        if (isRefusal(key)) return key;
+        const { tenant } = call.principal;
+        const body = await bodies.read(call.request, { bytesMax: BATCH_BODY_BYTES_MAX, holder: tenant });
+        if (body.kind === "refused") return body;
         try {
-          const { tenant } = call.principal;
           const { wantsReceipts, isResent } = call.asked;
           const { requestId } = call.context;
           const judged = await intake.judgeBatch({ tenant, requestId, text: body.text });
           if (judged.kind !== "judged") return refusedIntake(judged);
           const admitted = await admit(dependencies, call, judged, isResent);
           if (isRefusal(admitted)) return admitted;
-          const settled = await intake.append(judged, { wantsReceipts, ...admitted });
+          const settled = await intake.append(judged, { wantsReceipts, earlier: admitted.earlier });
           const answer = answerBatch(judged, settled, wantsReceipts);
           return answer.kind === "answered"
             ? give(answer.data, { "cache-control": "no-store" })
@@ -149,43 +147,43 @@ export const batchRoutes = (dependencies: Dependencies): readonly Route[] => {
   ];
 };
 
-/** Between judging and appending: the event rate, what the log already holds, and the key, which may have ended meanwhile. */
-const admit = async (
-  { intake, limiter }: Dependencies,
-  { principal, isStillAllowed }: Call,
+type Admitted = { readonly earlier?: ReadonlyMap<string, number> };
+
+/** Between judging and appending: the event rate, what the log already holds, and the key, which may have ended meanwhile. Mostly it need not wait. */
+const admit = (
+  dependencies: Dependencies,
+  call: Call,
   judged: JudgedRequest,
   isResent: boolean,
-): Promise<{ readonly earlier?: ReadonlyMap<string, number> } | Refusal> => {
-  const rate = await limiter.take(principal, "events", judged.events.length + judged.rejected.length);
-  if (rate.kind === "limited") return refuse("rate_limited", limitedRate(rate, principal.keyId));
+): Admitted | Refusal | Promise<Admitted | Refusal> => {
+  const count = judged.events.length + judged.rejected.length;
+  const rate = dependencies.limiter.take(call.principal, "events", count);
+  if (rate instanceof Promise || isResent) return admitLater(dependencies, call, judged, { rate, isResent });
+  return refusedRate(rate, call) ?? (call.isStillAllowed() ? NOTHING_EARLIER : KEY_ENDED);
+};
+
+const admitLater = async (
+  { intake }: Dependencies,
+  call: Call,
+  judged: JudgedRequest,
+  { rate, isResent }: { readonly rate: RateDecision | Promise<RateDecision>; readonly isResent: boolean },
+): Promise<Admitted | Refusal> => {
+  const refused = refusedRate(await rate, call);
+  if (refused) return refused;
   const found = isResent ? await intake.findEarlier(judged) : undefined;
-  if (!isStillAllowed()) return KEY_ENDED;
-  if (found === undefined) return {};
+  if (!call.isStillAllowed()) return KEY_ENDED;
+  if (found === undefined) return NOTHING_EARLIER;
   return found.kind === "found" ? { earlier: found.sequences } : refusedIntake(found);
 };
 
-interface BodyText {
-  readonly text: string;
-  readonly idempotencyKey: string | undefined;
-  /** Call it once the answer is known: until then the body counts as held. */
-  readonly release: () => void;
-}
+const NOTHING_EARLIER: Admitted = {};
 
-/** The text of the body, stored as is. Its bytes are freed once they are text. */
-export const readText = async (
-  bodies: BodyReader,
-  { request, context }: OpenCall,
-  bytesMax: number,
-): Promise<BodyText | Refusal> => {
-  const idempotencyKey = request.headers.get("idempotency-key") ?? undefined;
-  if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) return INVALID_IDEMPOTENCY_KEY;
-  const body = await bodies.read(request, { bytesMax, holder: holderOfRequest(context) });
-  if (body.kind === "refused") return refuse(body.code, body);
-  const { release } = body;
-  const text = decodeUtf8(body.bytes);
-  if (text !== undefined) return { text, idempotencyKey, release };
-  release();
-  return refuse("invalid_utf8");
+const refusedRate = (rate: RateDecision, { principal }: Call): Refusal | undefined =>
+  rate.kind === "limited" ? refuse("rate_limited", limitedRate(rate, principal.keyId)) : undefined;
+
+export const idempotencyKeyOf = ({ headers }: Request): string | undefined | Refusal => {
+  const sent = headers.get("idempotency-key") ?? undefined;
+  return sent === undefined || IDEMPOTENCY_KEY.test(sent) ? sent : INVALID_IDEMPOTENCY_KEY;
 };
 
 /** A header that is sent twice arrives joined by ", ". Its space is not visible ASCII, so it is refused like other invalid keys. */
@@ -213,25 +211,25 @@ export const REPLAYED = {
   },
 };
 
-/** `more`: one more member: a name, and a text that needs no escapes in JSON. Written by hand, because every event gets this answer. */
+/** `more`: one more member, as JSON. Written by hand, because every event gets this answer. */
 export const answerOne = (
   { events: [event] }: JudgedRequest,
   [settled]: readonly Settled[],
-  more: (receipt: Receipt) => readonly [name: string, value: string],
+  more: (receipt: Receipt) => string,
 ): Answer => {
   if (!(event && settled)) throw new Error("each event is settled");
   if (settled.kind !== "stored") return refusedIntake(settled);
   const { receipt } = settled;
   const { event_id, sequence, received_at, duplicate } = receipt;
-  const [name, value] = more(receipt);
   const warned = event.warnings.length > 0 ? `,"warnings":${JSON.stringify(event.warnings)}` : "";
-  return {
-    ...giveText(
-      `{"event_id":${JSON.stringify(event_id)},"sequence":${sequence},"received_at":"${received_at}","duplicate":${duplicate},"${name}":"${value}"${warned}}`,
-    ),
-    ...(duplicate && { headers: { "idempotency-replayed": "true" } }),
-  };
+  return giveText(
+    `{"event_id":${JSON.stringify(event_id)},"sequence":${sequence},"received_at":"${received_at}","duplicate":${duplicate},${more(receipt)}${warned}}`,
+    duplicate ? IS_REPLAYED : undefined,
+  );
 };
+
+const IS_REPLAYED = { "idempotency-replayed": "true" };
+const leafHash = ({ leaf_hash }: Receipt): string => `"leaf_hash":"${leaf_hash}"`;
 
 export const refusedIntake = (refusal: IntakeRefusal): Refusal => {
   switch (refusal.kind) {

@@ -5,9 +5,14 @@ import type { WaiverAction } from "../../access/administration/system-events.ts"
 import { timeKey, WHOLE_SECONDS } from "../../event/formats.ts";
 import { reasonText } from "../../event/request/reason.ts";
 import { DEADLINES, deadlineOf } from "../../law/obligations/deadline-table.ts";
-import type { ObligationStatus } from "../../law/obligations/obligation.ts";
-import { OBLIGATION_STATES, type ObligationState, soonAfter } from "../../law/obligations/state.ts";
-import { OBLIGATION_UNWAIVED, OBLIGATION_WAIVED } from "../../law/obligations/waivers.ts";
+import {
+  OBLIGATION_STATES,
+  OBLIGATION_UNWAIVED,
+  OBLIGATION_WAIVED,
+  type ObligationState,
+  type ObligationStatus,
+  soonAfter,
+} from "../../law/obligations/obligation.ts";
 import { WAIVE_REASON_CHARACTERS_MAX } from "../../limits.ts";
 import { caseNameOf, findObligation } from "../../views/cases/queries.ts";
 import { obligationEntry, obligationList } from "../../views/cases/registers/obligations.ts";

@@ -2,7 +2,7 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { timeKey } from "../../event/formats.ts";
-import { CANNOT_SHOW } from "../../law/obligations/duties.ts";
+import { CANNOT_SHOW } from "../../law/obligations/deadline-table.ts";
 import { COVERAGE_EXAMPLES_MAX, KEPT_LEGAL_BASES_MAX, PART_ROWS_MAX } from "../../limits.ts";
 import { assessmentList, riskChangeList } from "../../views/assessments/tables.ts";
 import { assetEntry, assetList, assetMembers, findAsset } from "../../views/assets/tables.ts";

@@ -28,12 +28,13 @@ import { type Answer, give, givePage, giveText, isRefusal, refuse, respond } fro
 import type { Dependencies } from "../http/dependencies.ts";
 import { integer, integerOr } from "../http/parameters.ts";
 import { limitedRate } from "../http/problem.ts";
+import { holderOfRequest } from "../http/request-context.ts";
 import { createOpenRoute, type OpenCall, type Route } from "../http/route.ts";
 import { Time, Warnings } from "../http/schemas.ts";
 import { SANDBOX_ASSETS, SandboxAsset } from "../sandbox/assets.ts";
 import { SANDBOX_TENANT } from "../sandbox/watermark.ts";
 import { dossierSchema, withTimeline } from "./cases.ts";
-import { answerOne, idempotencyKey, REPLAYED, readText, refusedIntake } from "./ingestion.ts";
+import { answerOne, idempotencyKey, idempotencyKeyOf, REPLAYED, refusedIntake } from "./ingestion.ts";
 import { proofData, proofSchema } from "./proof.ts";
 import { CLASSIFYING } from "./vocabulary.ts";
 
@@ -142,15 +143,18 @@ const sendRoute = ({ vocabulary, sandbox: { bodies, intakeOf } }: Dependencies, 
     gives: sandboxAccepted,
     problems: [...SANDBOX.problems, "event_id_conflict", "overloaded"],
     answer: async (call) => {
-      const body = await readText(bodies, call, SINGLE_BODY_BYTES_MAX);
-      if (isRefusal(body)) return body;
+      const key = idempotencyKeyOf(call.request);
+      if (isRefusal(key)) return key;
+      const { requestId, clientAddress } = call.context;
+      const holder = holderOfRequest(call.context);
+      const body = await bodies.read(call.request, { bytesMax: SINGLE_BODY_BYTES_MAX, holder });
+      if (body.kind === "refused") return body;
       try {
-        const { requestId, clientAddress } = call.context;
         const intake = intakeOf(clientAddress());
         const judged = intake.judgeOne({ tenant: SANDBOX_TENANT, requestId, text: body.text });
         if (judged.kind !== "judged") return refusedIntake(judged);
         const settled = await intake.append(judged, { wantsReceipts: false });
-        return answerOne(judged, settled, ({ received_at }) => ["expires_at", expiryOf(received_at)]);
+        return answerOne(judged, settled, ({ received_at }) => `"expires_at":"${expiryOf(received_at)}"`);
       } finally {
         body.release();
       }

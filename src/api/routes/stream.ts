@@ -11,7 +11,7 @@ import {
 import type { Sequence } from "../../log/outcome.ts";
 import { EVENTS_VIEW } from "../../views/events/tables.ts";
 import { createQuietStretches, type EventWalk, type Stretch, walkEvents } from "../../views/events/walk.ts";
-import { createPositionWatch, type PositionWatch } from "../../views/kit/position-watch.ts";
+import { createPositionWatch, type PositionWatch } from "../../views/kit/wait-for-position.ts";
 import { LIVE_EVENTS } from "../http/access.ts";
 import { invalid, refuse, send } from "../http/answers.ts";
 import type { Dependencies } from "../http/dependencies.ts";

@@ -2,8 +2,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { classify } from "../../law/classification/classify.ts";
 import { Classification, ClassificationRequest } from "../../law/classification/request.ts";
-import { DEADLINE_IDS, deadlineOf } from "../../law/obligations/deadline-table.ts";
-import { dutyOf } from "../../law/obligations/duties.ts";
+import { DEADLINE_IDS, deadlineOf, dutyOf } from "../../law/obligations/deadline-table.ts";
 import { ANYBODY } from "../http/access.ts";
 import { type Answer, give } from "../http/answers.ts";
 import type { Dependencies } from "../http/dependencies.ts";

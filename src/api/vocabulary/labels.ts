@@ -7,7 +7,7 @@ import type { EVENT_TYPES_BY_GROUP } from "../../event/event-types.ts";
 import type { RiskTier } from "../../event/risk-tiers.ts";
 import type { LinkedBy } from "../../law/cases/links.ts";
 import type { DeadlineId } from "../../law/obligations/deadline-table.ts";
-import type { ObligationState } from "../../law/obligations/state.ts";
+import type { ObligationState } from "../../law/obligations/obligation.ts";
 import type { AssessmentState } from "../../views/assessments/tables.ts";
 import type { AssetStatus } from "../../views/assets/tables.ts";
 import type { DecisionStep } from "../../views/cases/registers/decisions.ts";

@@ -59,7 +59,7 @@ export const SAID = [
   ["triggered_by"],
 ] as const;
 
-/** The last two only administrative events say (obligations/waivers.ts). */
+/** The last two only administrative events say (obligations/obligation.ts). */
 export type Said = (typeof SAID)[number][0] | "obligation_id" | "actor";
 
 export const DECISION_MADE = "decision.automated_decision_made";

@@ -5,7 +5,8 @@
 
 import { dateAtStart, instantKeyOf } from "../../event/formats.ts";
 import type { Decision } from "../cases/case.ts";
-import { type Calendar, dateIn, type Limit, lastDateOver, limitDate } from "./calendar.ts";
+import type { Limit } from "./deadline-table.ts";
+import { type Calendar, dateIn, lastDateOver, limitDate } from "./due-date.ts";
 
 export const BIAS_AUDIT = { law: "nyc_ll144", duty: "bias_audit", assessmentType: "bias_audit" } as const;
 

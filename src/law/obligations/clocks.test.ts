@@ -7,9 +7,8 @@ import { fact } from "../../../test/support/facts.ts";
 import { caseOf } from "../cases/case.ts";
 import type { Fact } from "../cases/fact.ts";
 import { obligationsOf } from "./clocks.ts";
-import type { Obligation, Rules } from "./obligation.ts";
+import { type Obligation, type Rules, soonBefore, stateAt } from "./obligation.ts";
 import { readRules, STANDARD_RULES } from "./overrides.ts";
-import { soonBefore, stateAt } from "./state.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
   made: "decision.automated_decision_made",

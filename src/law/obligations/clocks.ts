@@ -26,11 +26,9 @@ import {
   tellsReason,
 } from "../cases/objection.ts";
 import { type DeadlineId, deadlineOf, type NamedBases, namedBases } from "./deadline-table.ts";
-import { stoppedBy } from "./due-date.ts";
 import { classOfIncident, reportDeadline } from "./incident-class.ts";
 import { noticeClocks } from "./notice-clock.ts";
-import { isInForce, type Obligation, type Rules, type Start } from "./obligation.ts";
-import { waiversIn } from "./waivers.ts";
+import { isInForce, type Obligation, type Rules, type Start, stoppedBy, waiversIn } from "./obligation.ts";
 
 /** `waiving`: the administrative events of the case. */
 export const obligationsOf = (

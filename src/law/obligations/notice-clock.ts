@@ -3,9 +3,8 @@
 import { timeKey } from "../../event/formats.ts";
 import { type Case, type Decision, type Notice, noticeBefore } from "../cases/case.ts";
 import { type Fact, inOrder, timeOf } from "../cases/fact.ts";
-import { lastDayBegins } from "./calendar.ts";
 import { type Deadline, deadlineOf, namedBases } from "./deadline-table.ts";
-import { isRecordedAfter } from "./due-date.ts";
+import { isRecordedAfter, lastDayBegins } from "./due-date.ts";
 import { isInForce, type Obligation, obligation, type Rules } from "./obligation.ts";
 
 const NONE: readonly never[] = [];

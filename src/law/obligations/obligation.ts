@@ -1,10 +1,10 @@
-/** An obligation, and what starts it. Pure. */
-
+/** An obligation: what starts and stops it, its waivers, and its state at a time, from what the events say and from the clock. Pure. */
+import { timeKey } from "../../event/formats.ts";
+import { DUE_SOON_DAYS } from "../../limits.ts";
 import type { Awareness } from "../cases/case.ts";
 import type { Fact } from "../cases/fact.ts";
-import { dateIn } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, type NamedBases } from "./deadline-table.ts";
-import type { Waiver } from "./waivers.ts";
+import { DAY_MS, dateIn, dueOf, instantOf, isInTime, isRecordedAfter } from "./due-date.ts";
 
 export interface Obligation {
   /** The rule and the id of the starting event. */
@@ -59,6 +59,7 @@ export interface Rules {
   readonly version: number;
 }
 
+/** What starts an obligation. */
 export interface Start {
   readonly deadline: DeadlineId;
   readonly by: Fact;
@@ -114,4 +115,185 @@ export const isInForce = (
   if (!appliesTo(rule, named, first?.bases ?? [])) return false;
   // Checked last: most decisions have no such obligation at all.
   return rule.appliesFrom === undefined || dateIn(rule.zone, `${startedAt}Z`) >= rule.appliesFrom;
+};
+
+interface Running {
+  readonly rule: Deadline;
+  readonly start: Start;
+  readonly startedAt: string;
+  readonly startedBy: Fact;
+}
+
+export const stoppedBy = (
+  stop: Fact | undefined,
+  { rule, start, startedAt, startedBy }: Running,
+  { holidays, lateRecordGraceMs }: Rules,
+): Obligation => {
+  const { by, told = [], aware = [] } = start;
+  const parts = { rule, told, stoppedAt: stop?.at, holidays };
+  const { dueAt, extendedBy } = dueOf({ ...parts, startedAt });
+  // Without what the log received only after the obligation had fallen due.
+  const knownDueAt = (): string => {
+    if (extendedBy.length === 0 && startedBy === by) return dueAt;
+    const dueFrom = (at: string): string =>
+      dueOf({ ...parts, startedAt: at, knownWithinMs: lateRecordGraceMs }).dueAt;
+    let known = dueFrom(by.at);
+    for (const said of aware)
+      if (said.by === by || !isRecordedAfter(said.by, known, lateRecordGraceMs)) known = dueFrom(said.at);
+    return isInTime(known, dueAt) ? known : dueAt;
+  };
+  const isRecordedLate = (): boolean => {
+    const known = knownDueAt();
+    if (stop === undefined) return known < dueAt;
+    return !isInTime(stop.at, known) || isRecordedAfter(stop, known, lateRecordGraceMs);
+  };
+  const status = stop === undefined ? "open" : isInTime(stop.at, dueAt) ? "met" : "met_late";
+  const startedRecorded = startedBy.recorded;
+  return obligation(
+    { ...start, stop },
+    {
+      ...{ startedAt, startedRecorded, dueAt, status, extendedBy },
+      isRecordedLate: status !== "met_late" && isRecordedLate(),
+    },
+  );
+};
+
+export const OBLIGATION_WAIVED = "system.obligation_waived";
+export const OBLIGATION_UNWAIVED = "system.obligation_unwaived";
+
+/** A stated reason why an obligation will not be met. Waivers and their withdrawals are administrative events, so the log keeps who and when. */
+export interface Waiver {
+  readonly at: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly sequence: Fact["sequence"];
+}
+
+/** What is waived: an obligation, and the events of the objection, decision, incident or review that it is about. */
+interface Waivable {
+  readonly id: string;
+  readonly rule: string;
+  readonly thing: readonly Pick<Fact, "id">[];
+}
+
+export const isWaiver = ({ type }: Pick<Fact, "type">): boolean =>
+  type === OBLIGATION_WAIVED || type === OBLIGATION_UNWAIVED;
+
+const NO_WAIVERS: ReadonlyMap<string, Waiver> = new Map();
+
+/**
+ * The waivers that stand, by the id of the obligation. The order is that of the log, which no clock changes: the first one stands until it is withdrawn. An
+ * obligation has another id once an earlier event starts it, so a waiver also finds it by the event that started it before.
+ */
+export const waiversIn = (
+  facts: readonly Fact[],
+  obligations: readonly Waivable[],
+): ReadonlyMap<string, Waiver> => {
+  if (facts.length === 0) return NO_WAIVERS;
+  const ids = new Set(obligations.map(({ id }) => id));
+  const currentId = (said: string): string | undefined =>
+    ids.has(said)
+      ? said
+      : obligations.find(({ rule, thing }) => thing.some(({ id }) => said === `${rule}:${id}`))?.id;
+  const waivers = new Map<string, Waiver>();
+  for (const { type, at, sequence, says } of facts.toSorted((one, other) => one.sequence - other.sequence)) {
+    const { obligation_id: said, actor: by, reason } = says;
+    const id = said === undefined ? undefined : currentId(said);
+    if (id === undefined) continue;
+    if (type === OBLIGATION_UNWAIVED) waivers.delete(id);
+    else if (by !== undefined && reason !== undefined && !waivers.has(id))
+      waivers.set(id, { at, by, reason, sequence });
+  }
+  return waivers;
+};
+
+export const OBLIGATION_STATES = [
+  "open",
+  "extended",
+  "due_soon",
+  "overdue",
+  "breached",
+  "met",
+  "met_late",
+  "waived",
+] as const;
+export type ObligationState = (typeof OBLIGATION_STATES)[number];
+
+/** Times as text that sorts, without the zone, which is UTC. */
+export const stateAt = (
+  { status, dueAt, extensions }: Pick<Obligation, "status" | "dueAt" | "extensions">,
+  now: string,
+): ObligationState => {
+  // Nothing falls due until there is a decision.
+  if (status === "waiting") return "open";
+  if (status !== "open") return status;
+  // The whole last second counts.
+  if (dueAt < now.slice(0, dueAt.length)) return "overdue";
+  if (dueAt < soonAfter(now)) return "due_soon";
+  return extensions > 0 ? "extended" : "open";
+};
+
+export const isOverdue = (dueAt: string, now: string): boolean =>
+  stateAt({ status: "open", dueAt, extensions: 0 }, now) === "overdue";
+
+export const firstDueOf = (obligations: readonly Pick<Obligation, "dueAt">[]): string | undefined =>
+  obligations.map(({ dueAt }) => dueAt).sort()[0];
+
+export const soonAfter = (now: string): string =>
+  timeKey(new Date(instantOf(`${now}Z`) + DUE_SOON_DAYS * DAY_MS).toISOString());
+
+/** The first moment at which a duty that is due then counts as due soon. */
+export const soonBefore = (due: string): string =>
+  timeKey(new Date(instantOf(`${due}Z`) - DUE_SOON_DAYS * DAY_MS + 1000).toISOString());
+
+export const TRANSITIONS = ["open", "due", "met", "late", "late_record", "breached", "waived"] as const;
+export type Transition = (typeof TRANSITIONS)[number];
+
+interface Notified {
+  readonly state: ObligationState;
+  readonly dueAt: string;
+}
+
+export interface Current extends Notified {
+  readonly isRecordedLate: boolean;
+}
+
+const TRANSITION: Readonly<Record<ObligationState, Transition>> = {
+  open: "open",
+  extended: "open",
+  due_soon: "due",
+  overdue: "late",
+  breached: "breached",
+  met_late: "late",
+  met: "met",
+  waived: "waived",
+};
+
+/**
+ * What was announced as overdue or breached may later be met or run again, by an event that the log received late: whoever acted on the first message
+ * must be able to tell that from an obligation that was met in time.
+ */
+const transitionTo = (now: Current, before: Notified): Transition => {
+  const wasMissed = before.state === "overdue" || before.state === "breached";
+  const isLate =
+    now.state === "met" ? wasMissed || now.isRecordedLate : wasMissed && now.isRecordedLate && isRunning(now);
+  return isLate ? "late_record" : TRANSITION[now.state];
+};
+
+const isRunning = ({ state }: Notified): boolean =>
+  state === "open" || state === "extended" || state === "due_soon";
+
+/** A duty not announced before is first announced as open. One whose limit has changed is announced again, so that its newest message is right. */
+export const transitionsTo = (now: Current, before: Notified | undefined): readonly Transition[] => {
+  if (before === undefined) {
+    const transition = TRANSITION[now.state];
+    return transition === "open" ? ["open"] : ["open", transition];
+  }
+  return before.state === now.state && before.dueAt === now.dueAt ? [] : [transitionTo(now, before)];
+};
+
+/** When it changes next if no event comes; a time as text that sorts by time. */
+export const nextBoundary = ({ state, dueAt }: Notified): string | undefined => {
+  if (state === "open" || state === "extended") return soonBefore(dueAt);
+  return state === "due_soon" ? dueAt : undefined;
 };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { DEADLINES } from "./deadline-table.ts";
-import { fingerprintOf, readRules, rulesetVersion, STANDARD_RULES } from "./overrides.ts";
+import { DEADLINES, rulesetVersion } from "./deadline-table.ts";
+import { fingerprintOf, readRules, STANDARD_RULES } from "./overrides.ts";
 
 test("the operator's limits, zones and holidays replace those of the table", () => {
   const read = readRules(

@@ -6,8 +6,8 @@ import { oneOf } from "../../event/check.ts";
 import { isUtcTimestamp } from "../../event/formats.ts";
 import { createRequestCheck } from "../../event/request/check.ts";
 import { LATE_RECORD_GRACE_MS_DEFAULT } from "../../limits.ts";
-import { isZone } from "./calendar.ts";
-import { DEADLINE_IDS, DEADLINES, DEADLINES_VERSION } from "./deadline-table.ts";
+import { DEADLINE_IDS, DEADLINES, VERSION_BYTES } from "./deadline-table.ts";
+import { isZone } from "./due-date.ts";
 import type { Rules } from "./obligation.ts";
 
 /** Ten years of days: refuses a typo, and no limit that a law has. */
@@ -108,8 +108,6 @@ const parse = (text: string): unknown => {
   }
 };
 
-const VERSION_BYTES = 4;
-
 export const fingerprintOf = ({ deadlines, holidays, lateRecordGraceMs }: Omit<Rules, "version">): Buffer => {
   const text = JSON.stringify([deadlines, [...holidays].sort(), lateRecordGraceMs]);
   return createHash("sha256").update(text).digest();
@@ -120,9 +118,3 @@ const versionOf = (rules: Omit<Rules, "version">): number => {
   const print = fingerprintOf(rules);
   return print.equals(fingerprintOf(STANDARD_RULES)) ? 0 : print.readUIntBE(0, VERSION_BYTES);
 };
-
-/** How an entry names its rules: the version of the table, and a digest of the operator's changes, if there are any. */
-export const rulesetVersion = ({ version }: Rules): string =>
-  version === 0
-    ? DEADLINES_VERSION
-    : `${DEADLINES_VERSION}+${version.toString(16).padStart(2 * VERSION_BYTES, "0")}`;

@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 import { splitEventType } from "../../../streams/subjects.ts";
 import { twoDigits } from "../../event/formats.ts";
-import { type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
-import { below, type Level } from "../kit/nested-maps.ts";
+import type { FirstEvent } from "../kit/projection.ts";
+import { below, type Level, onFirstEvents } from "../kit/read-model.ts";
 import type { RowInMaking, RowOf, Table } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
 import { ACTIVITY, ACTIVITY_OF_ALL, HOURS } from "./queries.ts";

@@ -3,7 +3,7 @@ import { metadataChecklist } from "../../event/metadata-lists.ts";
 import { METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
 import { earlierOf, type Latest, withSaid } from "../kit/latest.ts";
 import type { FirstEvent, FirstEventProjection } from "../kit/projection.ts";
-import { ofThings } from "../kit/things.ts";
+import { ofThings } from "../kit/read-model.ts";
 import { type Row, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
 import {

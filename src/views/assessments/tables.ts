@@ -4,10 +4,10 @@ import { canonicalEventId } from "../../event/formats.ts";
 import { CLAUSE_NAMES, metadataJson, metadataTexts } from "../../event/metadata-lists.ts";
 import { auditedDates, isBiasAudit } from "../../law/obligations/bias-audit.ts";
 import { METADATA_JSON_CHARACTERS_MAX, METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
-import { columnsOf, tableOf } from "../kit/columns.ts";
-import type { FirstEvent } from "../kit/first-events.ts";
 import { type Latest, latestText } from "../kit/latest.ts";
 import type { List } from "../kit/list.ts";
+import type { FirstEvent } from "../kit/projection.ts";
+import { columnsOf, tableOf } from "../kit/read-model.ts";
 import { type Row, rowText } from "../store/tables.ts";
 
 const STARTED = "assessment.impact_assessment_started";

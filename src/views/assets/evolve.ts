@@ -9,7 +9,7 @@ import {
 } from "../../event/facts.ts";
 import { CLAUSE_NAMES, metadataTexts } from "../../event/metadata-lists.ts";
 import { RISK_TIERS } from "../../event/risk-tiers.ts";
-import { ANY_LAW } from "../../law/obligations/duties.ts";
+import { ANY_LAW } from "../../law/obligations/deadline-table.ts";
 import { KEPT_LEGAL_BASES_MAX } from "../../limits.ts";
 import type { DutyCount } from "../coverage/duty-counts.ts";
 import {
@@ -23,7 +23,7 @@ import {
   type Said,
 } from "../kit/latest.ts";
 import type { FirstEvent } from "../kit/projection.ts";
-import { ofThings } from "../kit/things.ts";
+import { ofThings } from "../kit/read-model.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
 import { ASSET_DUTIES, ASSETS, ASSETS_VIEW, type AssetStatus } from "./tables.ts";

@@ -1,7 +1,8 @@
 import { metadataText } from "../../event/facts.ts";
 import { isBiasAudit } from "../../law/obligations/bias-audit.ts";
 import { assessmentId } from "../assessments/tables.ts";
-import { type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
+import type { FirstEvent } from "../kit/projection.ts";
+import { onFirstEvents } from "../kit/read-model.ts";
 import type { RowOf } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
 import { ASSESSMENT_EVENTS, AUDITED } from "./tables.ts";

@@ -1,8 +1,7 @@
 /** The case of a decision among events that are in no view, found by the same rules as among those that are. For the sandbox. */
 
-import { eventFacts } from "../../event/facts.ts";
+import { eventFacts, readEvent } from "../../event/facts.ts";
 import { timeKey } from "../../event/formats.ts";
-import { readEvent } from "../../event/read-event.ts";
 import { type Fact, factOf } from "../../law/cases/fact.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import type { StoredEvent } from "../events/queries.ts";

@@ -5,14 +5,12 @@
 
 import { metadataText } from "../../event/facts.ts";
 import { type Fact, factOf, isNamelessNotice } from "../../law/cases/fact.ts";
-import type { Rules } from "../../law/obligations/obligation.ts";
-import { isWaiver } from "../../law/obligations/waivers.ts";
+import { isWaiver, type Rules } from "../../law/obligations/obligation.ts";
 import { EVENTS, isExpired } from "../events/tables.ts";
-import { eventKey, type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
-import type { Projection, StateKey, States } from "../kit/projection.ts";
+import type { FirstEvent, Projection, StateKey, States } from "../kit/projection.ts";
+import { eventKey, onFirstEvents } from "../kit/read-model.ts";
 import type { Row, Table } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
-import { agendaChanges, DUTY_AGENDA } from "./duty-agenda.ts";
 import { expireCasesAlike } from "./expiry.ts";
 import {
   awaitedOf,
@@ -41,6 +39,7 @@ import {
   withFact,
   withNeighbour,
 } from "./nodes.ts";
+import { agendaChanges, DUTY_AGENDA } from "./registers/obligations.ts";
 import { type CaseChanges, REGISTERS, registerChanges } from "./registers/registers.ts";
 import { CASE_EXPIRY, CASE_NODES, CASES_VIEW } from "./tables.ts";
 
@@ -77,7 +76,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
   return projection;
 };
 
-const VERSION = 56;
+const VERSION = 57;
 /** Other deadlines make other rows, so they are part of the version. */
 const RULES_VERSIONS_MAX = 2 ** 32;
 

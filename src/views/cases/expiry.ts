@@ -6,8 +6,7 @@
 import { isOnHold } from "../../access/retention/age.ts";
 import type { HoldRecord } from "../../access/retention/records.ts";
 import type { Fact } from "../../law/cases/fact.ts";
-import type { Rules } from "../../law/obligations/obligation.ts";
-import { isWaiver } from "../../law/obligations/waivers.ts";
+import { isWaiver, type Rules } from "../../law/obligations/obligation.ts";
 import { EVENTS, isExpired } from "../events/tables.ts";
 import { type Row, rowText } from "../store/tables.ts";
 import type {
@@ -18,9 +17,9 @@ import type {
   ViewStore,
   Write,
 } from "../store/view-store.ts";
-import { agendaChanges } from "./duty-agenda.ts";
 import { componentOf, EMPTY, factsOf, haveExpired, type Node, nodeFrom, nodesOf, rowOf } from "./nodes.ts";
 import { loadNodes, namesOfCase } from "./queries.ts";
+import { agendaChanges } from "./registers/obligations.ts";
 import { registerChanges } from "./registers/registers.ts";
 import { CASE_EXPIRY, CASE_NODES } from "./tables.ts";
 

@@ -1,11 +1,9 @@
 /** A case and everything known of it, found by one of the names to which its events refer. */
 
-import { eventFacts } from "../../event/facts.ts";
+import { eventFacts, readEvent } from "../../event/facts.ts";
 import { timeKey } from "../../event/formats.ts";
-import { readEvent } from "../../event/read-event.ts";
 import { type Fact, factOf, type LinkKind } from "../../law/cases/fact.ts";
-import type { Rules } from "../../law/obligations/obligation.ts";
-import { isWaiver } from "../../law/obligations/waivers.ts";
+import { isWaiver, type Rules } from "../../law/obligations/obligation.ts";
 import { findEvent } from "../events/queries.ts";
 import { EVENTS, isExpired } from "../events/tables.ts";
 import { type Row, rowText } from "../store/tables.ts";

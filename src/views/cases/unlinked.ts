@@ -1,8 +1,7 @@
 /** What stands beside a decision: events about the same asset and person that no rule links to a decision (DOMAIN 2b), and notices that rule 3 links to it. */
 
-import { eventFacts } from "../../event/facts.ts";
+import { eventFacts, readEvent } from "../../event/facts.ts";
 import { timeKey } from "../../event/formats.ts";
-import { readEvent } from "../../event/read-event.ts";
 import { caseOf, type Decision, isShownBefore, type Unlinked, unlinkedIn } from "../../law/cases/case.ts";
 import { type Fact, factOf, inOrder, isNamelessNotice, type LinkKind } from "../../law/cases/fact.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";

@@ -3,12 +3,12 @@ import { strict as assert } from "node:assert";
 import { setImmediate as otherWork } from "node:timers/promises";
 import { timeKey, WHOLE_SECONDS } from "../../event/formats.ts";
 import { auditedDates, BIAS_AUDIT, dateInNewYork, joinedDates } from "../../law/obligations/bias-audit.ts";
-import { clauseOf, DUTY_NAMES } from "../../law/obligations/duties.ts";
+import { clauseOf, DUTY_NAMES } from "../../law/obligations/deadline-table.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import { COVERAGE_EXAMPLES_MAX } from "../../limits.ts";
 import { ASSET_DUTIES, ASSETS_VIEW } from "../assets/tables.ts";
 import type { BiasAudit } from "../audits/queries.ts";
-import { COVERAGE, COVERAGE_OPEN, LL144_USES } from "../cases/registers/coverage.ts";
+import { COVERAGE, COVERAGE_OPEN, LL144_USES } from "../cases/registers/registers.ts";
 import { CASES_VIEW } from "../cases/tables.ts";
 import { findExpired } from "../events/earlier.ts";
 import {

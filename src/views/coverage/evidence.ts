@@ -3,7 +3,7 @@
  * newest of an asset are searched. Events that expired with their case are not found, although they count.
  */
 import { BIAS_AUDIT } from "../../law/obligations/bias-audit.ts";
-import { ANY_LAW, clocksOf } from "../../law/obligations/duties.ts";
+import { ANY_LAW, clocksOf } from "../../law/obligations/deadline-table.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import { findAsset } from "../assets/tables.ts";
 import { findBiasAudits } from "../audits/queries.ts";

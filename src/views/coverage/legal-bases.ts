@@ -5,8 +5,13 @@
 
 import { LEGAL_FLOORS } from "../../access/retention/floors.ts";
 import { LAWS } from "../../law/classification/vocabulary.ts";
-import { DEADLINE_LAWS, DEADLINES, type Deadline, namedBases } from "../../law/obligations/deadline-table.ts";
-import { ANY_LAW } from "../../law/obligations/duties.ts";
+import {
+  ANY_LAW,
+  DEADLINE_LAWS,
+  DEADLINES,
+  type Deadline,
+  namedBases,
+} from "../../law/obligations/deadline-table.ts";
 
 export interface KnownLegalBasis {
   readonly name: string;

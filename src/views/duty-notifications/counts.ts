@@ -1,8 +1,7 @@
 /** How many obligations of all tenants are in which state, for a metric. Read in pages with rests between them, because there may be millions. */
 import { timeKey } from "../../event/formats.ts";
-import { OBLIGATION_STATES, type ObligationState } from "../../law/obligations/state.ts";
-import { allDutiesQuery } from "../cases/duty-agenda.ts";
-import { OBLIGATIONS, stateOfRow } from "../cases/registers/obligations.ts";
+import { OBLIGATION_STATES, type ObligationState } from "../../law/obligations/obligation.ts";
+import { allDutiesQuery, OBLIGATIONS, stateOfRow } from "../cases/registers/obligations.ts";
 import { COUNTED_DUTIES_SHARE, NOTIFIED_DUTIES } from "../kit/limits.ts";
 import { type Row, rowText } from "../store/tables.ts";
 import type { ViewStore } from "../store/view-store.ts";

@@ -6,19 +6,27 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { obligationSubject } from "../../../streams/subjects.ts";
 import { timeKey } from "../../event/formats.ts";
-import type { Rules } from "../../law/obligations/obligation.ts";
 import {
   OBLIGATION_STATES,
+  type Rules,
   TRANSITIONS,
   type Transition,
   transitionsTo,
-} from "../../law/obligations/state.ts";
+} from "../../law/obligations/obligation.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { createRepeatFilter } from "../../telemetry/repeat-filter.ts";
-import { agendaQuery, CHANGED, DUTY_AGENDA, NEVER } from "../cases/duty-agenda.ts";
-import { nextChangeOf, OBLIGATIONS, obligationEntry, stateOfRow } from "../cases/registers/obligations.ts";
+import {
+  agendaQuery,
+  CHANGED,
+  DUTY_AGENDA,
+  NEVER,
+  nextChangeOf,
+  OBLIGATIONS,
+  obligationEntry,
+  stateOfRow,
+} from "../cases/registers/obligations.ts";
 import { CASES_VIEW } from "../cases/tables.ts";
 import { OPERATOR } from "../kit/all-tenants.ts";
 import { NOTIFIED_DUTIES, NOTIFY_MS } from "../kit/limits.ts";

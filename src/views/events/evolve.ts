@@ -8,20 +8,19 @@ import type { EventFacts } from "../../event/facts.ts";
 import { timeKey } from "../../event/formats.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { sameContent } from "../../log/same-content.ts";
-import { eventKey, eventsKeys } from "../kit/first-events.ts";
-import { below, type Level } from "../kit/nested-maps.ts";
 import type { Evolution, RecordProjection, Rejection, States, StoredRecord } from "../kit/projection.ts";
+import { below, eventKey, eventsKeys, type Level } from "../kit/read-model.ts";
 import { type Row, type RowOf, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
 import { expireEventsAlike } from "./expiry.ts";
-import { eventLabels } from "./labels.ts";
 import { EVENT_WORDS, EVENTS, EVENTS_VIEW, isExpired, sequenceOf } from "./tables.ts";
-import { eventWords } from "./words.ts";
+import { createEventWords, eventLabels } from "./terms.ts";
 
 const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
   const writes: Write[] = [];
   const rejected: Rejection[] = [];
   const tenants: Level<Level<First>> = new Map();
+  const eventWords = createEventWords();
   for (const stored of records) {
     const { facts, sequence } = stored;
     if (facts === undefined) {
@@ -34,7 +33,7 @@ const evolve = (states: States, records: readonly StoredRecord[]): Evolution => 
     const first = firsts.get(facts.eventId) ?? storedFirst(states, eventKey(tenant, facts));
     if (first === undefined) {
       firsts.set(facts.eventId, stored);
-      for (const write of newRows(stored, facts)) writes.push(write);
+      for (const write of newRows(stored, facts, eventWords(facts))) writes.push(write);
     } else if (first.record && !sameContent(first.record.eventText, eventText)) {
       const detail = `the event at sequence ${first.sequence} has the same event_id and other content`;
       rejected.push({ sequence, code: "event_id_conflict", detail });
@@ -55,7 +54,11 @@ const storedFirst = (states: States, key: Row): First | undefined => {
   return { sequence: sequenceOf(row), record };
 };
 
-const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonly Write[] => {
+const newRows = (
+  { sequence, record }: StoredRecord,
+  facts: EventFacts,
+  words: readonly string[],
+): readonly Write[] => {
   const { tenant } = record;
   const received = timeKey(record.receivedAt);
   const row: RowOf<typeof EVENTS> = {
@@ -64,11 +67,10 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
     sequence,
     received_at: record.receivedAt,
     request_id: record.requestId,
-    received,
     occurred: facts.occurred,
     retention_class: classText(classOf(facts.legalBases, facts.riskTier)),
     counted_from: countedFrom({ occurred: facts.occurred, received }),
-    expired_at: null,
+    expired_at: "",
     event: record.eventText,
   };
   return [
@@ -78,11 +80,11 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
       index: EVENT_WORDS,
       tenant,
       sequence,
-      words: eventWords(facts),
+      words,
       labels: eventLabels(facts),
       times: [
         { name: "occurred", time: facts.occurred },
-        { name: "received", time: received },
+        { name: "received_at", time: received },
       ],
     },
   ];
@@ -90,7 +92,7 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
 
 export const eventsProjection: RecordProjection = {
   name: EVENTS_VIEW,
-  version: 28,
+  version: 29,
   tables: [EVENTS],
   textIndexes: [EVENT_WORDS],
   expireAlike: (live, made) => expireEventsAlike(live, made, eventsProjection),

@@ -13,7 +13,7 @@ import { rowInteger, rowText } from "../store/tables.ts";
 import { tenantList } from "../store/tenant-query.ts";
 import type { ViewStore } from "../store/view-store.ts";
 import { factsIn } from "./expiry.ts";
-import { EVENTS, EVENTS_VIEW } from "./tables.ts";
+import { EVENTS, EVENTS_VIEW, receivedIn } from "./tables.ts";
 
 interface ExpiringAsked {
   readonly tenant: string;
@@ -72,7 +72,7 @@ export const readExpiring = async (
     const facts = row && factsIn(row);
     // It has expired since its place was read.
     if (!row || !facts) return [];
-    const [received, countedFrom] = [rowText(row, "received"), rowText(row, "counted_from")];
+    const [received, countedFrom] = [receivedIn(row), rowText(row, "counted_from")];
     return [{ kept, facts, received, countedFrom, expires }];
   });
   const last = found.length > limit ? page.at(-1) : undefined;

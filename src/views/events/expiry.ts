@@ -1,8 +1,7 @@
 /** Which events of the view `events` are due to expire, and what is left of an expired event: its identity, which no search finds. */
 
 import { classText, type RetentionClass } from "../../access/retention/age.ts";
-import { type EventFacts, eventFacts } from "../../event/facts.ts";
-import { readEvent } from "../../event/read-event.ts";
+import { type EventFacts, eventFacts, readEvent } from "../../event/facts.ts";
 import { keyText, type Row, type RowOf, rowInteger, rowText } from "../store/tables.ts";
 import { type TenantQuery, tenantList } from "../store/tenant-query.ts";
 import type { Snapshot, ViewDefinition, ViewStore, Write } from "../store/view-store.ts";
@@ -48,7 +47,6 @@ export const tombstoneWrites = (row: Row, expiredAt: string): readonly Write[] =
     sequence: -sequence,
     received_at: rowText(row, "received_at"),
     request_id: "",
-    received: "",
     occurred: "",
     retention_class: "",
     counted_from: "",

@@ -9,8 +9,8 @@ import type { Condition } from "../store/conditions.ts";
 import { type ColumnOf, type Row, rowInteger, rowText } from "../store/tables.ts";
 import { type TenantQuery, tenantQuery } from "../store/tenant-query.ts";
 import type { ViewStore } from "../store/view-store.ts";
-import { type AskedFacts, askedLabels } from "./labels.ts";
 import { EVENT_WORDS, EVENTS, isExpired, sequenceOf } from "./tables.ts";
+import { type AskedFacts, askedLabels } from "./terms.ts";
 
 export interface EventConditions extends AskedFacts {
   readonly anyOf?: readonly AskedFacts[] | undefined;
@@ -219,14 +219,21 @@ const conditionsOf = (filter: EventConditions): readonly Condition<ColumnOf<type
 const labelsOf = (asked: AskedFacts) =>
   askedLabels({ ...asked, subjectHash: asked.subjectHash?.toLowerCase() });
 
-const TIME_COLUMNS = { timestamp: "occurred", received_at: "received" } as const;
+const TIME_COLUMNS = { timestamp: "occurred", received_at: "received_at" } as const;
 
 const range = ({ from, to, timeField }: EventConditions) => {
   if (from === undefined && to === undefined) return [];
-  const bound = (time: string | undefined) => (time === undefined ? undefined : timeKey(time));
   const column = TIME_COLUMNS[timeField];
+  const bound = (time: string | undefined) => {
+    if (time === undefined) return undefined;
+    const key = timeKey(time);
+    // The log's own times end with milliseconds and a Z, after which `[` sorts.
+    return column === "received_at" && key.length > MILLISECONDS ? `${key.slice(0, MILLISECONDS)}[` : key;
+  };
   return [{ kind: "within", index: EVENT_WORDS, column, from: bound(from), to: bound(to) }] as const;
 };
+
+const MILLISECONDS = "2026-11-20T10:00:00.000".length;
 
 /** In one order, so that equal requests make equal queries. */
 const distinctTags = ({ tags = [] }: EventConditions): readonly Tag[] => {

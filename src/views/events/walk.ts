@@ -1,6 +1,5 @@
 /** All matching events of a tenant, in the order of the log, page by page: for streams and exports. */
 import type { Sequence } from "../../log/outcome.ts";
-import { inOneRevision } from "../kit/in-one-revision.ts";
 import {
   VIEW_LOOK_MS_MAX,
   WALK_PAGE_CHARACTERS,
@@ -9,6 +8,7 @@ import {
   WALK_ROWS_PER_READ,
   WALK_SEQUENCES_MAX,
 } from "../kit/limits.ts";
+import { inOneRevision } from "../kit/wait-for-position.ts";
 import type { ViewStore } from "../store/view-store.ts";
 import {
   type EventConditions,

@@ -3,9 +3,8 @@
  * each seeing what the ones before it wrote. Writes nothing. A record that a projection cannot take becomes a dead letter of that projection.
  */
 import { tenantOfAudit } from "../../../streams/subjects.ts";
-import { eventFacts } from "../../event/facts.ts";
+import { eventFacts, readEvent } from "../../event/facts.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
-import { readEvent } from "../../event/read-event.ts";
 import type { StoredMessage } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { decodeRecord } from "../../log/record.ts";
@@ -20,7 +19,6 @@ import {
   type ViewStore,
   type Write,
 } from "../store/view-store.ts";
-import { eventsKeys, hasFacts, isFirst } from "./first-events.ts";
 import { EVOLVE_MS_PER_TURN } from "./limits.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
 import type {
@@ -32,6 +30,7 @@ import type {
   StateKey,
   StoredRecord,
 } from "./projection.ts";
+import { eventsKeys, hasFacts, isFirst } from "./read-model.ts";
 
 export interface Batch extends Pick<ViewStore, "load"> {
   /** In the order in which they run: a projection may read the rows of those before it. */

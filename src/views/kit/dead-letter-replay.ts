@@ -3,7 +3,7 @@
  * position changes.
  */
 import type { LogReader } from "../../log/event-log.ts";
-import { dueNow } from "../cases/duty-agenda.ts";
+import { dueNow } from "../cases/registers/obligations.ts";
 import { EVENTS } from "../events/tables.ts";
 import { type Row, rowText } from "../store/tables.ts";
 import { DEAD_LETTERS, revised, type ViewStore, type Write } from "../store/view-store.ts";

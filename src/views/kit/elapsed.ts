@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { DAY_MS, HOUR_MS, instantOf } from "../../law/obligations/calendar.ts";
+import { DAY_MS, HOUR_MS, instantOf } from "../../law/obligations/due-date.ts";
 import type { Value } from "../store/tables.ts";
 import type { Derived } from "./list.ts";
 

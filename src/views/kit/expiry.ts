@@ -16,7 +16,7 @@ import { nodesOf } from "../cases/nodes.ts";
 import { CASES_VIEW } from "../cases/tables.ts";
 import { eventsProjection } from "../events/evolve.ts";
 import { dueQuery, factsIn, keyOf, tombstoneWrites } from "../events/expiry.ts";
-import { EVENTS, EVENTS_VIEW } from "../events/tables.ts";
+import { EVENTS, EVENTS_VIEW, receivedIn } from "../events/tables.ts";
 import { type Row, rowInteger, rowText } from "../store/tables.ts";
 import type { ViewDefinition, ViewStore } from "../store/view-store.ts";
 import {
@@ -119,7 +119,7 @@ const expireClass = async (
     const due = rows.flatMap((row): readonly Due[] => {
       const facts = factsIn(row);
       if (!facts || rowText(row, "counted_from") >= still) return [];
-      const fact = factOf(facts, rowInteger(row, "sequence"), rowText(row, "received"));
+      const fact = factOf(facts, rowInteger(row, "sequence"), receivedIn(row));
       return isHeld(fact) ? [] : [{ row, fact, home: nodesOf(fact)[0] }];
     });
     expired += await expireStep(pass, { tenant, due, isHeld });

@@ -27,7 +27,7 @@ export interface StoredRecord extends Pick<LogEntry, "sequence" | "tenant"> {
   readonly recorded: string;
 }
 
-/** A record that is the first of its event (first-events.ts). */
+/** A record that is the first of its event (read-model.ts). */
 export interface FirstEvent extends StoredRecord {
   readonly facts: EventFacts;
 }

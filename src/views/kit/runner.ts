@@ -43,7 +43,7 @@ export interface RunnerDependencies {
   readonly log: LogReader;
   /**
    * A commit ends here, so that none contains both records that were in the log when the process started and later ones: cases mark their changes
-   * with the end of the commit (cases/duty-agenda.ts), and if all views were lost only later changes are published.
+   * with the end of the commit (DUTY_AGENDA), and if all views were lost only later changes are published.
    */
   readonly logEnd?: Sequence | undefined;
   readonly views: ViewStore;

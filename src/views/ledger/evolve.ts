@@ -1,8 +1,8 @@
 /** The view `ledger`: how many records came in which hour, and how many of them repeat an event. */
 import { hourOf } from "../../log/accepted-counts.ts";
 import { EVENTS, sequenceOf } from "../events/tables.ts";
-import { eventKey } from "../kit/first-events.ts";
 import type { Evolution, RecordProjection, StateKey, States, StoredRecord } from "../kit/projection.ts";
+import { eventKey } from "../kit/read-model.ts";
 import { rowInteger } from "../store/tables.ts";
 import { LEDGER, LEDGER_VIEW } from "./tables.ts";
 

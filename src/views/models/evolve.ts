@@ -1,7 +1,7 @@
 import { type EventFacts, modelName, modelText, modelVersion, shortened } from "../../event/facts.ts";
 import { earlierOf, latestText, type Said, withSaid } from "../kit/latest.ts";
 import type { FirstEvent, StateKey, States } from "../kit/projection.ts";
-import { ofThings } from "../kit/things.ts";
+import { ofThings } from "../kit/read-model.ts";
 import { type RowOf, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
 import { DEGRADED, MODEL_VERSIONS, MODELS, type ModelSaid, modelRow } from "./tables.ts";

@@ -1,6 +1,6 @@
-import { columnsOf, tableOf } from "../kit/columns.ts";
 import type { Latest } from "../kit/latest.ts";
 import type { List } from "../kit/list.ts";
+import { columnsOf, tableOf } from "../kit/read-model.ts";
 import { INTEGER, type Table, TEXT } from "../store/tables.ts";
 
 export const MODEL_STATES = ["seen", "deployed", "retired"] as const;

@@ -1,10 +1,10 @@
 /** The view `outcomes`: which outputs of the systems were labeled as generated (DOMAIN 3.4: labeled outcome hashes / generated ones). */
-import { ANY_LAW } from "../../law/obligations/duties.ts";
+import { ANY_LAW } from "../../law/obligations/deadline-table.ts";
 import { DUTY_COUNTS, type DutyCount } from "../coverage/duty-counts.ts";
 import { isFirst, type Said } from "../kit/latest.ts";
 import { OUTCOME_ASSETS_MAX } from "../kit/limits.ts";
 import type { FirstEvent } from "../kit/projection.ts";
-import { ofThings } from "../kit/things.ts";
+import { ofThings } from "../kit/read-model.ts";
 import { NULLABLE_TEXT, type Row, type RowOf, rowText, type Table, TEXT } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
 

@@ -1,8 +1,7 @@
 import { type EventFacts, metadataName, shortened } from "../../event/facts.ts";
 import { laterOf, withSaid } from "../kit/latest.ts";
 import type { FirstEvent, StateKey, States } from "../kit/projection.ts";
-import { rowChanges } from "../kit/row-changes.ts";
-import { ofThings } from "../kit/things.ts";
+import { ofThings, rowChanges } from "../kit/read-model.ts";
 import { type Row, rowInteger, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
 import { beyond, type Gap, gapAtEnd, takeNumber, withAnnounced } from "./numbers.ts";

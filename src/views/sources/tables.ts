@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import { columnsOf, tableOf } from "../kit/columns.ts";
 import { type Latest, latestText } from "../kit/latest.ts";
 import type { List } from "../kit/list.ts";
+import { columnsOf, tableOf } from "../kit/read-model.ts";
 import { INTEGER, type Table, TEXT } from "../store/tables.ts";
 import type { Announced, Numbers } from "./numbers.ts";
 

@@ -58,7 +58,9 @@ export const SQLITE: Dialect = {
 
 /** The statements that make a table and its indexes. */
 export const tableDdl = (table: Table, dialect: Dialect = SQLITE): readonly string[] => {
-  const columns = Object.entries(table.columns).map(
+  // Integers first: PostgreSQL would fill up to eight bytes before each that stands behind a text.
+  const { integer = [], text = [] } = Object.groupBy(Object.entries(table.columns), ([, { type }]) => type);
+  const columns = [...integer, ...text].map(
     ([name, { type, nullable }]) => `${sqlName(name)} ${dialect.types[type]}${nullable ? "" : " NOT NULL"}`,
   );
   const primaryKey = `PRIMARY KEY (${columnList(table, table.primaryKey)})`;

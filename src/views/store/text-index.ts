@@ -70,13 +70,14 @@ const tenantPrefix = (tenant: string): string => {
 
 const PREFIX_DIGITS = 5;
 
-/** A label as a term: 48 bits of a hash, because labels are longer than words. No word contains `=`. JSON tells lone surrogates apart. */
+/** A label as a term: 51 bits of a hash, because labels are longer than words. No word contains `=`. JSON tells lone surrogates apart. */
 const labelTerm = (label: Label): string => `=${digits(JSON.stringify(label), LABEL_DIGITS)}`;
 
-const LABEL_DIGITS = 12;
+const LABEL_DIGITS = 10;
 
-/** Hexadecimal, because SQLite's tokenizer does not distinguish upper from lower case. */
-const digits = (text: string, count: number): string => hash("sha256", text, "hex").slice(0, count);
+/** Letters in lower case, because SQLite's tokenizer does not distinguish it from upper case; so a digit has five bits. */
+const digits = (text: string, count: number): string =>
+  hash("sha256", text, "base64url").slice(0, count).toLowerCase();
 
 /** A period of a time as a term. No word and no label begins with `~`. Queries look at the times themselves, so one letter of the name will do. */
 const periodTerm = (name: string, period: string): string =>
@@ -89,40 +90,53 @@ const periodTerm = (name: string, period: string): string =>
  * combination of them is answered from here: a label costs 0.25 µs per event, an index of a table ten times that (measured).
  */
 export const sqliteTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
-  `CREATE VIRTUAL TABLE ${sqlName(name)} USING fts5 (terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '_.=:~'")`,
+  `CREATE VIRTUAL TABLE ${sqlName(name)} USING fts5 (terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '-_.=:~'")`,
   // Each commit makes a segment. Merging fewer of them (4 by default) costs writes, merging more costs searches.
   `INSERT INTO ${sqlName(name)} (${sqlName(name)}, rank) VALUES ('automerge', 12)`,
 ];
 
-export const sqliteTermsText = ({ prefix, terms }: RowTerms): string =>
-  terms.length === 0 ? "" : prefix + terms.join(` ${prefix}`);
+export const sqliteTermsText = ({ prefix, terms, periods }: RowTerms): string => {
+  const all = [...terms, ...periods.flat()];
+  return all.length === 0 ? "" : prefix + all.join(` ${prefix}`);
+};
 
 /** The terms of a row, and what stands before each of them. */
 export interface RowTerms {
   readonly prefix: string;
+  /** Of its words and labels. */
   readonly terms: readonly string[];
+  /** Of each time, from the year to the hour. */
+  readonly periods: readonly (readonly string[])[];
 }
 
 /** Terms that were made before, by the parts of what they were made of. */
-interface MadeTerms {
-  term: string | undefined;
-  readonly below: Map<string, MadeTerms>;
-}
+type MadeTerms = Map<string, MadeTerms | string>;
 
 /** Makes the terms of rows. What many rows have in common it works out once. */
 export const createRowTerms = () => {
   const prefixes = new Map<string, string>();
+  const wordTerms = new Map<string, string>();
   const hours = new Map<string, readonly string[]>();
-  const made: MadeTerms = { term: undefined, below: new Map() };
+  const made: MadeTerms = new Map();
+  const worded = (word: string): string => {
+    const known = wordTerms.get(word);
+    if (known !== undefined) return known;
+    const term = wordTerm(word);
+    wordTerms.set(word, term);
+    return term;
+  };
   const labelled = (label: Label): string => {
     let at = made;
-    for (const part of label) {
-      const next = at.below.get(part) ?? { term: undefined, below: new Map() };
-      if (next.term === undefined && next.below.size === 0) at.below.set(part, next);
+    for (let place = 0; ; place++) {
+      const part = label[place] ?? "";
+      const known = at.get(part);
+      if (typeof known === "string") return known;
+      const isLast = place >= label.length - 1;
+      const next = known ?? (isLast ? labelTerm(label) : new Map());
+      if (known === undefined) at.set(part, next);
+      if (typeof next === "string") return next;
       at = next;
     }
-    at.term ??= labelTerm(label);
-    return at.term;
   };
   const timed = ({ name, time }: NamedTime): readonly string[] => {
     const hour = name + time.slice(0, HOUR);
@@ -134,10 +148,9 @@ export const createRowTerms = () => {
     const prefix = prefixes.get(tenant) ?? tenantPrefix(tenant);
     prefixes.set(tenant, prefix);
     const terms: string[] = [];
-    for (const word of words) terms.push(wordTerm(word));
+    for (const word of words) terms.push(worded(word));
     for (const label of labels) terms.push(labelled(label));
-    for (const time of times) terms.push(...timed(time));
-    return { prefix, terms };
+    return { prefix, terms, periods: times.map(timed) };
   };
 };
 
@@ -206,17 +219,22 @@ export const postgresTextIndexDdl = ({ name }: TextIndex): readonly string[] => 
 ];
 
 /** What was written last is kept in no order, and searches read all of it. More of it saves no time (measured up to 4 MiB). */
-const PENDING_KIB = 1024;
+const PENDING_KIB = 256;
 
-/** As it stands in the table, behind the prefix. */
-export const postgresTermsText = ({ prefix, terms }: RowTerms): string => [prefix, ...terms].join(" ");
+/** As it stands in the table, behind the prefix: of each time the hour alone. */
+export const postgresTermsText = ({ prefix, terms, periods }: RowTerms): string =>
+  [prefix, ...terms, ...periods.flatMap((lengths) => lengths.slice(-1))].join(" ");
 
-/** Every term with the prefix, and the stretch of the log (tenant-query.ts). */
+/** Every term with the prefix, all periods of the hours, and the stretch of the log (tenant-query.ts). */
 export const postgresVector = (alias = ""): string => {
-  const prefixed = `replace(substr(${alias}terms, ${PREFIX_DIGITS + 1}), ' ', ' ' || left(${alias}terms, ${PREFIX_DIGITS}))`;
+  const periods = `regexp_replace(substr(${alias}terms, ${PREFIX_DIGITS + 1}), '${HOUR_TERM}', '~\\1\\2 ~\\1\\2\\3 ~\\1\\2\\3\\4 \\&', 'g')`;
+  const prefixed = `replace(${periods}, ' ', ' ' || left(${alias}terms, ${PREFIX_DIGITS}))`;
   const stretch = `'${STRETCH_TERM_START}' || (${alias}rowid >> ${STRETCH_BITS})::text`;
   return `array_to_tsvector(string_to_array(ltrim(${prefixed} || ' ' || ${stretch}), ' '))`;
 };
+
+/** Its name, year, month, day and hour. */
+const HOUR_TERM = "~(.)(\\d{4})(\\d\\d)(\\d\\d)\\d\\d";
 
 export const postgresMatchText = (match: Omit<TextMatch, "index">): string => {
   const term = (text: string): string => `'${text}'`;

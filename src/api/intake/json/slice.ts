@@ -278,14 +278,3 @@ const invalidJson = (text: string): InvalidJson => {
   const where = inspection.kind === "invalid" ? `: ${inspection.expected} expected ${inspection.place}` : "";
   return { kind: "invalid_json", detail: `The body is not valid JSON (RFC 8259)${where}.` };
 };
-
-const decoder = new TextDecoder("utf-8", { fatal: true });
-
-/** RFC 8259 §8.1: a byte order mark is ignored. Undefined if the bytes are not UTF-8. */
-export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
-};

@@ -1,9 +1,9 @@
 import { type Decision, decisionsById, type Review } from "../../../law/cases/case.ts";
 import type { Fact } from "../../../law/cases/fact.ts";
 import { LINKED_BY } from "../../../law/cases/links.ts";
-import { columnsOf } from "../../kit/columns.ts";
 import { elapsed } from "../../kit/elapsed.ts";
 import { type List, YES_OR_NO } from "../../kit/list.ts";
+import { columnsOf } from "../../kit/read-model.ts";
 import { CASES_VIEW } from "../tables.ts";
 import { LINKED_BY_RULE, registerOf } from "./register.ts";
 

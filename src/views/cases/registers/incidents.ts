@@ -3,8 +3,8 @@ import { type Awareness, awarenessesOf, type Incident } from "../../../law/cases
 import { type Fact, INCIDENT_DETECTED, saysWord } from "../../../law/cases/fact.ts";
 import { classOfIncident } from "../../../law/obligations/incident-class.ts";
 import type { Obligation } from "../../../law/obligations/obligation.ts";
-import { columnsOf } from "../../kit/columns.ts";
 import type { List } from "../../kit/list.ts";
+import { columnsOf } from "../../kit/read-model.ts";
 import { CASES_VIEW } from "../tables.ts";
 import { registerOf } from "./register.ts";
 

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import type { Notice } from "../../../law/cases/case.ts";
 import type { Fact } from "../../../law/cases/fact.ts";
-import { columnsOf } from "../../kit/columns.ts";
 import type { List } from "../../kit/list.ts";
+import { columnsOf } from "../../kit/read-model.ts";
 import type { Row } from "../../store/tables.ts";
 import { CASES_VIEW } from "../tables.ts";
 import { registerOf } from "./register.ts";

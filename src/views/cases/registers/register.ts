@@ -2,9 +2,8 @@
 import { type Case, caseOf } from "../../../law/cases/case.ts";
 import type { Fact } from "../../../law/cases/fact.ts";
 import { obligationsOf } from "../../../law/obligations/clocks.ts";
-import type { Obligation, Rules } from "../../../law/obligations/obligation.ts";
-import { isWaiver } from "../../../law/obligations/waivers.ts";
-import { tableOf } from "../../kit/columns.ts";
+import { isWaiver, type Obligation, type Rules } from "../../../law/obligations/obligation.ts";
+import { tableOf } from "../../kit/read-model.ts";
 import type { Row, Table } from "../../store/tables.ts";
 
 export interface CaseView {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { eventFacts } from "../../event/facts.ts";
 import { words } from "../../event/words.ts";
 import { EVENT_WORDS_MAX } from "../../limits.ts";
-import { eventWords } from "./words.ts";
+import { createEventWords } from "./terms.ts";
 
 const wordsOf = (change: object): readonly string[] => {
   const facts = eventFacts({
@@ -12,7 +12,7 @@ const wordsOf = (change: object): readonly string[] => {
     event_type: "objection.received",
     ...change,
   });
-  return facts ? eventWords(facts) : [];
+  return facts ? createEventWords()(facts) : [];
 };
 
 const ALWAYS = ["model", "objection", "received", "objection_received"];

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { instantOf, type Limit, limitEnd } from "./calendar.ts";
+import type { Limit } from "./deadline-table.ts";
+import { instantOf, limitEnd } from "./due-date.ts";
 
 const in_ = (zone: string, ...holidays: readonly string[]) => ({ zone, holidays: new Set(holidays) });
 const days = (count: number): Limit => ({ count, unit: "days" });

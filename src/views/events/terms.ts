@@ -1,7 +1,48 @@
-/** The labels by which the filters of a search find an event, beside its words. */
+/**
+ * What finds an event: its words, which are those of its asset, type, correlation, tags and all texts, numbers and booleans of its metadata, and beside
+ * them the labels of the filters.
+ */
 import { splitEventType } from "../../../streams/subjects.ts";
 import type { EventFacts, Tag } from "../../event/facts.ts";
+import { words } from "../../event/words.ts";
+import { EVENT_WORDS_MAX } from "../../limits.ts";
 import type { Label } from "../store/text-index.ts";
+
+/** Finds the words of events. A text that many of them have is split once. */
+export const createEventWords = () => {
+  const known = new Map<string, readonly string[]>();
+  const wordsOf = (text: string): readonly string[] => {
+    const found = known.get(text) ?? words(text);
+    known.set(text, found);
+    return found;
+  };
+  /** Numbers and booleans as JavaScript writes them, as in tags. Names of members are not searched: they are the same in all events. */
+  const addAll = (value: unknown, found: Set<string>): void => {
+    if (typeof value === "object" && value !== null)
+      for (const each of Object.values(value)) addAll(each, found);
+    else if (value !== null && value !== undefined)
+      for (const word of wordsOf(String(value))) {
+        if (found.size >= EVENT_WORDS_MAX) return;
+        found.add(word);
+      }
+  };
+  /** All words of its names, and as many others as there is room for. */
+  return ({ assetId, eventType, correlationId, tags, metadata }: EventFacts): readonly string[] => {
+    const found = new Set<string>();
+    const addName = (name: string): void => {
+      for (const word of wordsOf(name)) found.add(word);
+    };
+    addName(assetId);
+    addName(eventType);
+    if (correlationId !== null) addName(correlationId);
+    for (const { key, value } of tags) {
+      addName(key);
+      addName(value);
+    }
+    addAll(metadata, found);
+    return [...found];
+  };
+};
 
 /** Half of all events may have a type, half a tier or a basis, and hardly any both: one label for the two finds these without reading the others. */
 export const eventLabels = (facts: LabelledFacts): readonly Label[] => {
