@@ -68,7 +68,7 @@ export const DEADLINE_WORDS = {
   report_measures: ["Measures taken", "조치 사항"],
   report_under_control: ["under control since {t}", "{t}부터 수습됨"],
   report_next: ["Measures planned", "예정된 조치"],
-  report_clocks: ["Clocks", "보고 기한"],
+  report_clocks: ["Due dates", "보고 기한"],
   report_clock: ["{d}, due {t} ({z}), {c}: {s}", "{d}, 기한 {t} ({z}), {c}: {s}"],
   report_events: ["Events in the log", "로그의 이벤트"],
   report_blank: ["______________ (to fill in)", "______________ (기재)"],

@@ -53,7 +53,7 @@ export const SIGN_IN_WORDS = {
     "접근 권한이 폐기되었거나 만료되었습니다. 키와 사용자를 관리하는 담당자에게 새 권한을 요청하세요.",
   ],
   no_key_yet: [
-    "No key yet? Run this where the service runs:",
-    "키가 없으면 서비스가 실행되는 곳에서 실행하세요:",
+    "No key yet? The admin key is in admin.key, in the data folder of the service. Or run this there:",
+    "키가 없으면 서비스의 데이터 폴더에 있는 admin.key를 사용하거나, 그곳에서 실행하세요:",
   ],
 } as const;

@@ -294,7 +294,7 @@ const WORDS = {
   cannot_show: ["What no log can show", "로그로 보여 줄 수 없는 것"],
   newest_evidence: ["Newest evidence", "최근 증거"],
   close: ["Close", "닫기"],
-  clocks: ["Clocks", "보고 기한"],
+  clocks: ["Due dates", "보고 기한"],
   about_system: ["About the system", "시스템 정보"],
   see_also: ["See also", "함께 보기"],
   initial_report: ["First report", "최초 보고"],

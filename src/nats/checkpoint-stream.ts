@@ -8,8 +8,8 @@ import {
 } from "../../streams/subjects.ts";
 import { BROKER_REQUEST_MS_MAX, CHECKPOINTS_PER_READ } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
-import type { CheckpointStore } from "../proof/checkpoint-store.ts";
-import { fingerprintOf } from "../proof/key-lines.ts";
+import type { CheckpointStore } from "../proof/ports.ts";
+import { fingerprintOf } from "../proof/signed-note.ts";
 import { apiErrorCode, isWrongLastSequence } from "./api-errors.ts";
 import { answered, type BrokerConnection } from "./connection.ts";
 import { type LeaderMessage, type LeaderQuery, readFromLeader } from "./leader-read.ts";

@@ -6,7 +6,7 @@
 import { Point } from "@noble/ed25519";
 import { SIGNING_KEYS_MAX } from "../limits.ts";
 import { encodeBase64 } from "./base64.ts";
-import type { CheckpointStore } from "./checkpoint-store.ts";
+import type { CheckpointStore } from "./ports.ts";
 import {
   createSigningKey,
   createVerifier,

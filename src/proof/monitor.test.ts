@@ -8,8 +8,7 @@ import {
 } from "../limits.ts";
 import type { StoredMessage } from "../log/event-log.ts";
 import { readKeyRing } from "./key-ring.ts";
-import { watchLog } from "./monitor.ts";
-import type { MonitorAlarm } from "./recompute.ts";
+import { type MonitorAlarm, watchLog } from "./monitor.ts";
 import { createCompactRange, EMPTY_ROOT, HASH_BYTES, leafHash } from "./rfc6962.ts";
 import { originOf } from "./seal.ts";
 import { restoredLine } from "./sealed-head.ts";

@@ -6,14 +6,12 @@
 import { SEAL_TREES_AT_ONCE, SEAL_TREES_PER_LOOK } from "../limits.ts";
 import type { LogFields, Logger } from "../telemetry/logger.ts";
 import { encodeBase64 } from "./base64.ts";
-import type { CheckpointStore } from "./checkpoint-store.ts";
 import type { KeyRing } from "./key-ring.ts";
-import type { HeadsCopy, KnownHead } from "./known-heads.ts";
+import type { CheckpointStore, GrownTree, HeadsCopy, KnownHead, TreeSource } from "./ports.ts";
 import { sameHash } from "./rfc6962.ts";
 import { isGivenUp } from "./sealed-head.ts";
 import { signNote } from "./signed-note.ts";
 import { type Checkpoint, formatCheckpoint, openCheckpoint } from "./tlog-checkpoint.ts";
-import type { GrownTree, TreeSource } from "./tree-source.ts";
 
 /** `prooftrail/acme`: the log of one tenant (C2SP tlog-checkpoint). */
 export const originOf = (serviceName: string, tenant: string): string => `${serviceName}/${tenant}`;

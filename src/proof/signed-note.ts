@@ -2,7 +2,7 @@
  * C2SP signed-note: a text with Ed25519 signatures (type 0x01, RFC 8032) below it, and keys as texts in the form of Go's
  * golang.org/x/mod/sumdb/note. Not here: what the text says, and where keys are kept.
  */
-import { decodeBase64, encodeBase64 } from "./base64.ts";
+import { decodeBase64, encodeBase64, encodeHex } from "./base64.ts";
 import { ed25519Check, ed25519Key, sha256 } from "./primitives.ts";
 
 export const SEED_BYTES = 32;
@@ -168,3 +168,22 @@ const utf8 = new TextEncoder();
 const formatKeyId = (keyId: number): string => keyId.toString(16).padStart(2 * KEY_ID_BYTES, "0");
 
 const typed = (key: Uint8Array): Uint8Array => Uint8Array.of(ED25519_TYPE, ...key);
+
+/** One text for each set of keys and head: first the keys that signed the head, in the order of their signatures, then the others by fingerprint. */
+export const keyLines = (
+  publicKeys: readonly Uint8Array[],
+  origin: string,
+  head: string | undefined,
+): string => {
+  const verifiers = publicKeys
+    .toSorted((one, other) => (fingerprintOf(one) < fingerprintOf(other) ? -1 : 1))
+    .map((publicKey) => createVerifier({ name: origin, publicKey }));
+  const opened = head === undefined ? undefined : openNote(head, verifiers);
+  const signing = opened?.kind === "opened" ? opened.verifiers : [];
+  return [...new Set([...signing, ...verifiers])]
+    .map((verifier) => `${formatVerifierKey(verifier)}\n`)
+    .join("");
+};
+
+/** SHA-256 of a public key in hex, shortened: a name for people and subjects. */
+export const fingerprintOf = (publicKey: Uint8Array): string => encodeHex(sha256(publicKey)).slice(0, 16);

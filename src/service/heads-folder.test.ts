@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { KnownHead } from "../proof/known-heads.ts";
+import type { KnownHead } from "../proof/ports.ts";
 import { formatCheckpoint } from "../proof/tlog-checkpoint.ts";
 import { openHeadsFolder } from "./heads-folder.ts";
 

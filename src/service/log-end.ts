@@ -11,10 +11,9 @@ import { AWAY_RETRY_MS, LOG_END_MS, READINESS_PART_MS_MAX, RESTORED_HEADS_NAMED_
 import type { LogReader } from "../log/event-log.ts";
 import type { BrokerConnection } from "../nats/connection.ts";
 import { encodeBase64 } from "../proof/base64.ts";
-import type { KnownEnd, KnownHead } from "../proof/known-heads.ts";
+import type { KnownEnd, KnownHead, TreeSource } from "../proof/ports.ts";
 import { sameHash } from "../proof/rfc6962.ts";
 import { restoredLine, sealedHead } from "../proof/sealed-head.ts";
-import type { TreeSource } from "../proof/tree-source.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { recordHash } from "../views/kit/view-end.ts";
 import type { ViewStore } from "../views/store/view-store.ts";

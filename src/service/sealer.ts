@@ -3,9 +3,8 @@ import { HEADS_COPY_MS_MIN, PUBLISH_KEYS_MS, UNSEALED_MS_MAX } from "../limits.t
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import { decodeRecord } from "../log/record.ts";
 import { type KeyRing, type KeysPublished, publishKeys } from "../proof/key-ring.ts";
-import type { HeadsCopy } from "../proof/known-heads.ts";
-import { watchLog } from "../proof/monitor.ts";
-import { MONITOR_ALARMS } from "../proof/recompute.ts";
+import { MONITOR_ALARMS, watchLog } from "../proof/monitor.ts";
+import type { HeadsCopy } from "../proof/ports.ts";
 import { createSealer } from "../proof/seal.ts";
 import { countFromZero } from "../telemetry/metrics.ts";
 import { endOfItsLog, recordHash } from "../views/kit/view-end.ts";

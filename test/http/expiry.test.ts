@@ -136,7 +136,7 @@ test("events expire by policy, a hold keeps them until its release, and the log 
   const bundle = await evidence(service);
   expect(await verify(bundle)).toMatchObject({
     kind: "valid",
-    facts: { isComplete: true, records: 5, withheld: 2, checkpointSize: 5 },
+    facts: { isComplete: true, records: 5, withheld: 2, checkpoint_size: 5 },
   });
   for (const file of await unpack(bundle))
     expect(Buffer.from(file.content).toString()).not.toContain("evt_gone");

@@ -15,7 +15,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { MONITOR_ALARMS } from "../../src/proof/recompute.ts";
+import { MONITOR_ALARMS } from "../../src/proof/monitor.ts";
 import { diagnose } from "../../src/service/doctor.ts";
 import { ALARMS } from "../../src/views/kit/advance.ts";
 import { settingsFor, startTestBroker, testBrokerBinary } from "../support/broker.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readObligations } from "../../src/api/evidence/obligations.ts";
-import { type SummaryParts, summaryPage } from "../../src/api/evidence/summary-page.ts";
+import { type SummaryParts, summaryPage, timelineRow } from "../../src/api/evidence/summary-page.ts";
 import { caseOf } from "../../src/law/cases/case.ts";
 import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX } from "../../src/limits.ts";
@@ -109,11 +109,12 @@ const PARTS: SummaryParts = {
     requestId: "01a1fde2-ca9b-71a1-9a82-e121e39b29a5",
   },
   keys: "prooftrail/acme+981ba7a1+AcIz92sbyhjC4teX8aMamxgUK59++EUdx0WoKp7O19Tt\n",
-  timeline: recordsOf(6).map((record, index) => ({
-    ...record,
-    receivedAt: "2026-11-20T10:00:01.512Z",
-    event: event(index),
-  })),
+  timeline: recordsOf(6).map((record, index) =>
+    timelineRow(record, {
+      receivedAt: "2026-11-20T10:00:01.512Z",
+      eventText: JSON.stringify(event(index)),
+    }),
+  ),
 };
 
 /** Combining grapheme joiner, Hangul filler, variation selector: text rendering ignores them (UAX #44, Default_Ignorable_Code_Point). */
@@ -191,7 +192,7 @@ test.skipIf(noBrowserReason !== undefined)(
   "a letter with many combining marks covers nothing beside it",
   async () => {
     const asset_id = `Z${"\u0321\u0315\u0489".repeat(80)}`;
-    const timeline = PARTS.timeline.slice(0, 1).map((row) => ({ ...row, event: { ...row.event, asset_id } }));
+    const timeline = PARTS.timeline.slice(0, 1).map((row) => ({ ...row, asset_id }));
     await using parts = await opened(summaryPage({ ...PARTS, timeline }), 1280);
     const wide = await parts.page.evaluate(
       `[...document.querySelectorAll("td")].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => getComputedStyle(cell).overflowX)`,
@@ -285,7 +286,7 @@ test.skipIf(noBrowserReason !== undefined)(
     const records = recordsOf(60);
     const [row] = PARTS.timeline;
     if (!row) throw new Error("no row");
-    const timeline = records.map((record) => ({ ...row, ...record }));
+    const timeline = records.map(({ sequence, leafIndex }) => ({ ...row, sequence, leaf_index: leafIndex }));
     const html = summaryPage({ ...PARTS, selection: { ...PARTS.selection, records }, timeline });
     // A4 at 96 dots per inch, without its margins.
     await using parts = await opened(html, 688);

@@ -117,7 +117,7 @@ describe("a bundle", () => {
       origin: "prooftrail/acme",
       records: HISTORY.length,
       isComplete: true,
-      checkpointSize: HISTORY.length,
+      checkpoint_size: HISTORY.length,
       isKeyPinned: true,
       heldCheckpoint: "same",
       keys: keys.split("\n").slice(0, -1),
@@ -159,7 +159,7 @@ describe("a bundle", () => {
 
   test("a case's bundle holds everything that is connected with the case, and its duties", async () => {
     const { files, facts, ids } = await bundle(acme, "correlation_id=case-17");
-    expect(facts).toMatchObject({ correlationId: "case-17", records: 3 });
+    expect(facts).toMatchObject({ correlation_id: "case-17", records: 3 });
     expect(ids).toEqual(["evt_decided", "evt_objected", "evt_review"]);
     const duties = textOf(files, "obligations.csv");
     expect(duties).toContain("pipa_37_2_kr");
@@ -176,7 +176,7 @@ describe("a bundle", () => {
       event({ event_id: "evt_review_two", event_type: "decision.human_review_triggered", ...of("two") }),
     ]);
     const { files, facts, ids, headers } = await bundle(key, "decision_id=one");
-    expect(facts).toMatchObject({ decisionId: "one", records: 2, isComplete: false });
+    expect(facts).toMatchObject({ decision_id: "one", records: 2, isComplete: false });
     expect(headers.get("content-disposition")).toContain("evidence-decisions-one-");
     expect(ids).toEqual(["evt_one", "evt_review"]);
     const duties = textOf(files, "obligations.csv");
@@ -208,12 +208,12 @@ describe("a bundle", () => {
       key,
       `subject_hash=${HASH.toUpperCase().replace("SHA256", "sha256")}`,
     );
-    expect(facts).toMatchObject({ subjectHash: HASH, records: 6 });
+    expect(facts).toMatchObject({ subject_hash: HASH, records: 6 });
     const own = ["first", "second", "explained", "objected", "resolved", "notice"];
     expect(ids).toEqual(own.map((name) => `evt_${name}`));
     expect(textOf(files, "obligations.csv")).toContain("OBJ-ACK");
     const some = await bundle(key, `subject_hash=${HASH}&asset_id=fraud_model`);
-    expect(some.facts).toMatchObject({ subjectHash: HASH, assetId: "fraud_model" });
+    expect(some.facts).toMatchObject({ subject_hash: HASH, asset_id: "fraud_model" });
     expect(some.ids).toEqual(["evt_second"]);
     const early = await bundle(key, `subject_hash=${HASH}&to=2026-02-01T00:00:00Z`);
     expect(early.ids).toEqual(["evt_notice"]);
@@ -228,7 +228,7 @@ describe("a bundle", () => {
       ["a,b", "c", "d", "c"].map((asset_id, index) => event({ event_id: `evt_${index}`, asset_id })),
     );
     const { files, facts, ids, headers } = await bundle(key, `asset_id=${encodeURIComponent("a\\,b,c")}`);
-    expect(facts).toMatchObject({ assetId: null, assetIds: ["a,b", "c"], records: 3 });
+    expect(facts).toMatchObject({ asset_id: null, asset_ids: ["a,b", "c"], records: 3 });
     expect(ids).toEqual(["evt_0", "evt_1", "evt_3"]);
     expect(headers.get("content-disposition")).toContain("a-b-c");
     expect(manifestOf(files)).toMatchObject({ asset_id: null, asset_ids: ["a,b", "c"] });

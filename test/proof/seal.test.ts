@@ -1,10 +1,8 @@
 /** Sealing on a real stream of checkpoints: what is signed, and above all what is not signed. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createCheckpointStream } from "../../src/nats/checkpoint-stream.ts";
-import type { CheckpointStore } from "../../src/proof/checkpoint-store.ts";
-import { verifierKeys } from "../../src/proof/key-lines.ts";
 import { type KeyRing, publishKeys, readKeyRing } from "../../src/proof/key-ring.ts";
-import type { KnownHead } from "../../src/proof/known-heads.ts";
+import type { CheckpointStore, GrownTree, KnownHead } from "../../src/proof/ports.ts";
 import { createCompactRange, leafHash } from "../../src/proof/rfc6962.ts";
 import {
   createSealer,
@@ -19,10 +17,10 @@ import {
   createVerifier,
   formatVerifierKey,
   isSignedByNobodyElse,
+  keyLines,
   signNote,
 } from "../../src/proof/signed-note.ts";
 import { type Checkpoint, formatCheckpoint, openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
-import type { GrownTree } from "../../src/proof/tree-source.ts";
 import { readConfig } from "../../src/service/config.ts";
 import { silentLogger } from "../support/broker.ts";
 import { startTestLog, type TestLog } from "../support/log.ts";
@@ -183,7 +181,7 @@ test("a tree head that a new key has not signed is signed again, once, even if n
   const origin = "prooftrail/idle";
   const both = `${NEW}\n${OLD}`;
   const isNewFirst = async (): Promise<boolean> => {
-    const lines = await verifierKeys(checkpoints, origin, (await checkpoints.last("idle"))?.note);
+    const lines = keyLines(await checkpoints.publicKeys(), origin, (await checkpoints.last("idle"))?.note);
     return lines.startsWith(ringOf(NEW).signers(origin).map(formatVerifierKey).join());
   };
   await publishKeys(checkpoints, ringOf(both));
@@ -237,7 +235,7 @@ test("the seed of an old key is not published if an operator left it behind publ
   await publishKeys(checkpoints, ringOf(OLD));
   for (const keys of [`${NEW}\npublic:${OLD}`, `${OTHER} public:${OTHER}`])
     await expect(publishKeys(checkpoints, ringOf(keys))).rejects.toThrow("the seed");
-  const lines = await verifierKeys(checkpoints, "prooftrail/acme", undefined);
+  const lines = keyLines(await checkpoints.publicKeys(), "prooftrail/acme", undefined);
   expect(lines).not.toContain(Buffer.from(`01${OLD}`, "hex").toString("base64"));
 });
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { StoredMessage } from "../../src/log/event-log.ts";
+import { EMPTY_ROOT } from "../../src/proof/rfc6962.ts";
 import { applyBatch } from "../../src/views/kit/apply-batch.ts";
 import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { treeProjection } from "../../src/views/tree/evolve.ts";
@@ -71,7 +72,9 @@ const expectTree = async (
     const inclusion = await inclusionAt(views, tenant, { index, size });
     expect(inclusion?.map(hex)).toEqual(naive.path(index, size).map(hex));
     const growth = await consistencyBetween(views, tenant, { from, to: size });
-    expect(growth?.map(hex)).toEqual(from === 0 ? [] : naive.proof(from, size).map(hex));
+    expect(growth?.proof.map(hex)).toEqual(from === 0 ? [] : naive.proof(from, size).map(hex));
+    const roots = [from, size].map((at) => hex(at === 0 ? EMPTY_ROOT : naive.mth(0, at)));
+    expect([growth?.fromRoot, growth?.toRoot].map(hex)).toEqual(roots);
   }
   expect(await rootAt(views, tenant, messages.length + 1)).toBeUndefined();
   expect(await leafSequences(views, tenant, messages.length + 1)).toBeUndefined();

@@ -15,12 +15,12 @@ import {
 import type { Verdict } from "../../src/proof/evidence/verdict.ts";
 import { type EvidenceQuestion, verifyEvidence } from "../../src/proof/evidence/verify.ts";
 import { type BundleSource, openZip } from "../../src/proof/evidence/zip-reader.ts";
-import { keyLines } from "../../src/proof/key-lines.ts";
 import { type Hash, leafHash } from "../../src/proof/rfc6962.ts";
 import { sealedHead } from "../../src/proof/sealed-head.ts";
 import {
   createSigningKey,
   formatVerifierKey,
+  keyLines,
   parseVerifierKey,
   signNote,
 } from "../../src/proof/signed-note.ts";

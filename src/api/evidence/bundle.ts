@@ -9,7 +9,6 @@ import { SYSTEM_TENANT } from "../../access/tenant.ts";
 import { EVIDENCE_ANCHOR_MS_MAX, EVIDENCE_KEPT_BYTES_MAX, EVIDENCE_TIMELINE_ROWS_MAX } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import { encodeBase64 } from "../../proof/base64.ts";
-import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
 import {
   ANCHOR_FILE,
   formatManifest,
@@ -21,16 +20,17 @@ import {
   VERIFY_PAGE_FILE,
 } from "../../proof/evidence/manifest.ts";
 import { formatRecordLine } from "../../proof/evidence/record-line.ts";
-import { keyLines } from "../../proof/key-lines.ts";
+import type { CheckpointStore } from "../../proof/ports.ts";
 import { originOf } from "../../proof/seal.ts";
-import { createVerifier, isSignedByNobodyElse } from "../../proof/signed-note.ts";
+import { createVerifier, isSignedByNobodyElse, keyLines } from "../../proof/signed-note.ts";
 import { formatTlogProof } from "../../proof/tlog-proof.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
 import { awaitProof, type RecordProof } from "../../views/tree/record-proof.ts";
+import type { Entry } from "../http/downloads.ts";
 import { eventCsvRow, eventCsvStart, storedEventLine } from "../http/stored-event.ts";
 import { filterMembers } from "./found.ts";
 import { type ProvenRecord, readRecords, type SelectedRecord, type StoredRecord } from "./records.ts";
-import { type BundleRequest, summaryPage, type TimelineRow, timelineRow } from "./summary-page.ts";
+import { type BundleRequest, summaryPage, timelineRow } from "./summary-page.ts";
 import { verifyText } from "./verify-text.ts";
 import { type Content, createZipWriter } from "./zip.ts";
 
@@ -59,11 +59,11 @@ export async function* writeBundle(
   };
 
   /** Records are read again for the other files, unless all of them are small. */
-  const kept: StoredRecord[] | undefined = selection.bytes <= EVIDENCE_KEPT_BYTES_MAX ? [] : undefined;
-  const timeline: TimelineRow[] = [];
+  const kept: (readonly ProvenRecord[])[] | undefined =
+    selection.bytes <= EVIDENCE_KEPT_BYTES_MAX ? [] : undefined;
+  const timeline: Entry[] = [];
   const lineOf = ({ place, leaf: hash, stored, proof }: ProvenRecord): string => {
     if (stored && timeline.length < EVIDENCE_TIMELINE_ROWS_MAX) timeline.push(timelineRow(place, stored));
-    if (stored) kept?.push(stored);
     const leaf = stored
       ? ({ kind: "record", payload: stored.payload } as const)
       : { kind: "hash" as const, hash };
@@ -71,17 +71,18 @@ export async function* writeBundle(
   };
   const pages = () => readRecords(dependencies, { tenant, head, records });
   const recordLines = async function* (): AsyncGenerator<string> {
-    for await (const page of pages()) yield page.map(lineOf).join("");
+    for await (const page of pages()) {
+      kept?.push(page);
+      yield page.map(lineOf).join("");
+    }
   };
   const eventRows = async function* (
     start: string,
     row: (stored: StoredRecord) => string,
   ): AsyncGenerator<string> {
     yield start;
-    if (kept) for (const stored of kept) yield row(stored);
-    else
-      for await (const page of pages())
-        yield page.map(({ stored }) => (stored === undefined ? "" : row(stored))).join("");
+    for await (const page of kept ?? pages())
+      yield page.map(({ stored }) => (stored === undefined ? "" : row(stored))).join("");
   };
   yield* list("records.ndjson", recordLines());
   yield* list("events.ndjson", eventRows("", storedEventLine));
@@ -156,9 +157,9 @@ const manifestOf = (request: BundleRequest, files: Manifest["files"]): Manifest 
     tenant,
     asset_id: (assetIds.length === 1 ? assetIds[0] : undefined) ?? null,
     correlation_id: filter.correlationId ?? null,
-    ...(assetIds.length > 1 && { asset_ids: assetIds }),
-    ...(filter.decisionId !== undefined && { decision_id: filter.decisionId }),
-    ...(filter.subjectHash !== undefined && { subject_hash: filter.subjectHash }),
+    asset_ids: assetIds.length > 1 ? assetIds : undefined,
+    decision_id: filter.decisionId,
+    subject_hash: filter.subjectHash,
     from: filter.from ?? null,
     to: filter.to ?? null,
     made_by: request.by.principal.keyId,

@@ -3,7 +3,7 @@ import { setImmediate as otherWork } from "node:timers/promises";
 import type { Fact } from "../../law/cases/fact.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import { EVIDENCE_RECORDS_MAX } from "../../limits.ts";
-import { isOfDecision } from "../../views/cases/entries.ts";
+import { decisionIn } from "../../views/cases/entries.ts";
 import { type FoundCase, findCase } from "../../views/cases/queries.ts";
 import { decisionList, decisionsRegister } from "../../views/cases/registers/decisions.ts";
 import { objectionList } from "../../views/cases/registers/objections.ts";
@@ -98,15 +98,13 @@ const ofDecision = async (
   value: string,
 ): Promise<Found | undefined> => {
   const found = await findCase(views, tenant, { kind: "decision", value, rules });
-  const decision = found?.is.decisions.find(({ id }) => id === value);
+  const known = decisionIn(found, value);
   if (found?.hasExpired) return { facts: [], decisions: [], obligations: [], refusal: "case_expired" };
-  if (!found || !decision) return undefined;
-  const decisions = decisionsRegister.rowsOf(found).filter(isOfDecision(decision));
-  const [row] = decisions;
-  if (!row) throw new Error("a decision has a row");
+  if (!found || !known) return undefined;
+  const { decision, row } = known;
   const { notices } = await findBeside(views, tenant, { found, decision, row, rules });
-  const obligations = obligationsRegister.rowsOf(found).filter(isOfDecision(decision));
-  return { facts: [...decision.facts, ...notices], decisions, obligations };
+  const obligations = obligationsRegister.rowsOf(found).filter((each) => each.decision_id === value);
+  return { facts: [...decision.facts, ...notices], decisions: [row], obligations };
 };
 
 /** Rows of a list about any of these assets, or about all. */

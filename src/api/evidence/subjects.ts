@@ -5,7 +5,8 @@ import type { Fact } from "../../law/cases/fact.ts";
 import type { LinkedBy } from "../../law/cases/links.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX, PART_ROWS_MAX } from "../../limits.ts";
 import { assetEntry, assetList } from "../../views/assets/tables.ts";
-import { type FoundCase, findCase } from "../../views/cases/queries.ts";
+import { nodeName } from "../../views/cases/nodes.ts";
+import { caseAround, type FoundCase, loadNodes, nodesIn } from "../../views/cases/queries.ts";
 import { decisionList } from "../../views/cases/registers/decisions.ts";
 import { entryOf, listRows } from "../../views/kit/list.ts";
 import { type Row, rowText } from "../../views/store/tables.ts";
@@ -56,14 +57,17 @@ export const readSubjects = async (views: Views, question: Question): Promise<Su
   for await (const row of listRows(views, tenant, assetList, ofThese))
     if (assets.push(assetEntry(row, question.at)) > EVIDENCE_SUMMARY_ROWS_MAX) break;
   const { rows, hasMore } = await chooseDecisions(views, question);
-  /** Each case is found once: it may hold all the decisions of a page. */
+  const caseNameOf = (row: Row): string => nodeName("decision", rowText(row, "decision_id"));
+  const node = nodesIn(await loadNodes(views, tenant, found?.case ? [] : rows.map(caseNameOf)));
+  /** Each case is made once: it may hold all the decisions of a page. */
   const known = new Map<string, FoundCase>();
   const decisions: DecisionStory[] = [];
   for (const row of rows) {
-    const value = rowText(row, "decision_id");
     const own =
-      found?.case ?? known.get(value) ?? (await findCase(views, tenant, { kind: "decision", value, rules }));
-    for (const { id } of own?.is.decisions ?? []) if (own) known.set(id, own);
+      found?.case ??
+      known.get(rowText(row, "decision_id")) ??
+      caseAround(tenant, caseNameOf(row), { node, rules });
+    for (const { id } of own.is.decisions) known.set(id, own);
     decisions.push(storyOf(row, own, question));
   }
   return {
@@ -85,7 +89,7 @@ const chooseDecisions = async (views: Views, { tenant, filter, found, at: now }:
     const at = rowText(row, "at");
     if (at < from || at >= to) continue;
     count++;
-    const isLacking = row.steps !== "[]" && texts(entryOf(decisionList, row, now).missing).length > 0;
+    const isLacking = texts(decisionList.derived?.missing?.of(row, now)).length > 0;
     const those = isLacking ? lacking : others;
     if (those.length < EVIDENCE_SUMMARY_ROWS_MAX) those.push(row);
     if (lacking.length === EVIDENCE_SUMMARY_ROWS_MAX && count > EVIDENCE_SUMMARY_ROWS_MAX) break;
@@ -101,11 +105,11 @@ const STEPS_MAX = 20;
 
 const storyOf = (
   row: Row,
-  found: FoundCase | undefined,
+  found: FoundCase,
   { at, found: ofBundle, filter: { assetIds } }: Question,
 ): DecisionStory => {
   const id = rowText(row, "decision_id");
-  const decision = found?.is.decisions.find((each) => each.id === id);
+  const decision = found.is.decisions.find((each) => each.id === id);
   // A bundle about systems omits the events of others.
   const isTold = ({ asset }: Fact): boolean => ofBundle !== undefined || assetIds?.includes(asset) !== false;
   const facts = decision?.facts.filter(isTold) ?? [];
@@ -118,7 +122,7 @@ const storyOf = (
     legal_bases: texts(JSON.parse(rowText(row, "legal_bases"))),
     steps: facts
       .slice(0, STEPS_MAX)
-      .map((fact) => ({ ...fact, linkedBy: found?.is.links.decisionOf(fact)?.by })),
+      .map((fact) => ({ ...fact, linkedBy: found.is.links.decisionOf(fact)?.by })),
     furtherSteps: Math.max(0, facts.length - STEPS_MAX),
   };
 };

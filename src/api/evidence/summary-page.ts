@@ -36,26 +36,21 @@ export interface BundleRequest {
   readonly by: Actor;
 }
 
-export interface TimelineRow extends Pick<SelectedRecord, "sequence" | "leafIndex"> {
-  readonly receivedAt: string;
-  /** What the page shows of an event, as it was sent. */
-  readonly event: Entry;
-}
-
-/** Only these members are kept: with whole large events, a full page took 1.5 GB (measured). */
+/** Only these members of an event are kept: with whole large events, a full page took 1.5 GB (measured). */
 export const timelineRow = (
   { sequence, leafIndex }: Pick<SelectedRecord, "sequence" | "leafIndex">,
   { receivedAt, eventText }: { readonly receivedAt: string; readonly eventText: string },
-): TimelineRow => {
+): Entry => {
   const { timestamp, event_type, asset_id, event_id }: Entry = JSON.parse(eventText);
-  return { sequence, leafIndex, receivedAt, event: { timestamp, event_type, asset_id, event_id } };
+  const event = { timestamp, event_type, asset_id, event_id };
+  return { ...event, received_at: receivedAt, sequence, leaf_index: leafIndex };
 };
 
 export interface SummaryParts extends BundleRequest {
   /** Verifier keys, one per line, the keys that sign now first. */
   readonly keys: string;
   /** The first records. */
-  readonly timeline: readonly TimelineRow[];
+  readonly timeline: readonly Entry[];
 }
 
 interface Section {
@@ -197,13 +192,7 @@ const timelineOf = ({ timeline, selection }: SummaryParts): readonly Entry[] => 
   // For a case, as in its answer.
   for (const fact of found?.is.facts ?? []) if (found) links.set(fact.id, linkOf(fact, found.is.links)?.by);
   for (const { fact } of found ? unlinkedIn(found.is) : []) links.set(fact.id, null);
-  return timeline.map(({ event, receivedAt, sequence, leafIndex }) => ({
-    ...event,
-    received_at: receivedAt,
-    linked_by: links.get(canonicalEventId(String(event.event_id))),
-    sequence,
-    leaf_index: leafIndex,
-  }));
+  return timeline.map((row) => ({ ...row, linked_by: links.get(canonicalEventId(String(row.event_id))) }));
 };
 
 const coverage = (parts: SummaryParts, words: SummaryWords): Html => {

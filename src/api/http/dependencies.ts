@@ -16,7 +16,7 @@ import type { FindSeat, SignInProvider, SignInSettings } from "../../access/sign
 import type { EventVocabulary } from "../../event/audit-event.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import type { LogReader } from "../../log/event-log.ts";
-import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
+import type { CheckpointStore } from "../../proof/ports.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { ViewReadiness } from "../../views/kit/view-readiness.ts";

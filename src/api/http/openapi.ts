@@ -106,7 +106,8 @@ const problemsOf = ({ on, access, body, views, isList, whileBehind, problems = [
   ...new Set<ProblemCode>([
     ...(access ? problemsOfAccess(access) : []),
     ...(access && refusesDevelopers(access) ? (["outside_role"] as const) : []),
-    ...(access && !on.startsWith("GET") && !whileBehind ? (["log_behind"] as const) : []),
+    ...(access && !on.startsWith("GET") && !whileBehind ? (["log_behind", "log_unavailable"] as const) : []),
+    ...(on.includes("/:") ? (["not_found"] as const) : []),
     ...(body ? WITH_BODY : []),
     ...(views ? (["view_behind"] as const) : []),
     ...(isList ? (["overloaded"] as const) : []),

@@ -6,9 +6,9 @@ import { linkOf } from "../../law/cases/case.ts";
 import { type Fact, inOrder, recordedTimeOf, timeOf } from "../../law/cases/fact.ts";
 import { LINKED_BY, type LinkedBy } from "../../law/cases/links.ts";
 import { CASE_FACTS_MAX } from "../../limits.ts";
-import { caseEntry, decisionEntry, isOfDecision } from "../../views/cases/entries.ts";
+import { caseEntry, decisionEntry, decisionIn } from "../../views/cases/entries.ts";
 import { eventsOfFacts, findCase } from "../../views/cases/queries.ts";
-import { decisionList, decisionsRegister } from "../../views/cases/registers/decisions.ts";
+import { decisionList } from "../../views/cases/registers/decisions.ts";
 import { humanReviewList } from "../../views/cases/registers/human-reviews.ts";
 import { incidentList } from "../../views/cases/registers/incidents.ts";
 import { objectionList } from "../../views/cases/registers/objections.ts";
@@ -44,7 +44,7 @@ export const caseRoutes = (dependencies: Dependencies): readonly Route[] => {
       description:
         "All events with this correlation_id, and all that are linked to them by decision, objection or incident: what was decided, and whether notice, explanation, review, objection and resolution are in the log. A case is open while anything is unanswered.",
       gives: caseSchema,
-      problems: ["not_found", "case_shared", "case_expired", "overloaded"],
+      problems: ["case_shared", "case_expired", "overloaded"],
       answer: (call) => inOwnTurn(() => readCase(dependencies, call)),
     }),
     route({
@@ -55,7 +55,7 @@ export const caseRoutes = (dependencies: Dependencies): readonly Route[] => {
       description:
         "Notice, decision, explanation, objection, human review and reversal in one answer, with the missing steps, the obligations and their clocks, and every event as sent, with the rule that links it. A step is `missing` once it is due, and `pending` before.",
       gives: dossierSchema,
-      problems: ["not_found", "case_expired", "overloaded"],
+      problems: ["case_expired", "overloaded"],
       answer: (call) => inOwnTurn(() => readDecision(dependencies, call)),
     }),
   ];
@@ -82,18 +82,17 @@ const readDecision = async (dependencies: Dependencies, { principal, params }: C
   const { tenant } = principal;
   const value = canonicalEventId(params.decision_id ?? "");
   const found = value ? await findCase(views, tenant, { kind: "decision", value, rules }) : undefined;
-  const decision = found?.is.decisions.find(({ id }) => id === value);
-  if (found?.hasExpired && !decision) return refuse("case_expired");
-  if (!found || !decision) return notFound("decision");
-  const [row] = decisionsRegister.rowsOf(found).filter(isOfDecision(decision));
-  if (!row) throw new Error("a decision has a row");
+  const known = decisionIn(found, value);
+  if (found?.hasExpired && !known) return refuse("case_expired");
+  if (!found || !known) return notFound("decision");
+  const { decision, row } = known;
   const { unlinked, notices } = await findBeside(views, tenant, { found, decision, row, rules });
   const linked = [
     ...decision.facts.map((fact) => ({ fact, linkedBy: found.is.links.decisionOf(fact)?.by })),
     ...notices.map((fact) => ({ fact, linkedBy: "subject" as const })),
   ].sort((one, other) => inOrder(one.fact, other.fact));
   const at = timeKey(now().toISOString());
-  return story(dependencies, tenant, decisionEntry({ found, decision, row, rules, at, unlinked }), linked);
+  return story(dependencies, tenant, decisionEntry({ found, row, rules, at, unlinked }), linked);
 };
 
 interface LinkedFact {

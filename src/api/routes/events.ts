@@ -82,7 +82,7 @@ export const eventRoutes = (
       },
       gives: Type.Object({ ...stored, warnings: Warnings }),
       example: EXAMPLE,
-      problems: ["not_found", "event_expired"],
+      problems: ["event_expired"],
       answer: async ({ principal, params: { event_id: eventId }, asked }) => {
         const event = eventId ? await findEvent(views, principal.tenant, eventId) : undefined;
         if (!event) return notFound("event");
@@ -99,7 +99,6 @@ export const eventRoutes = (
       description:
         "All events of the asset in the order in which the log received them, newest first unless asked otherwise. All filters must hold.",
       ...PAGE,
-      problems: ["not_found"],
     }),
     exportRoute(dependencies),
   ];

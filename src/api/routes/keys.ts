@@ -24,7 +24,7 @@ import { obligationSource } from "./obligations.ts";
 
 const KEYS = { access: MANAGING, tag: "Keys" } as const;
 const ID = { id: { description: "Id of the key." } };
-export const CHANGED = ["not_found", "changed_meanwhile", "log_unavailable", "overloaded"] as const;
+export const CHANGED = ["changed_meanwhile", "overloaded"] as const;
 
 export const keyRoutes = (dependencies: Dependencies): readonly Route[] => {
   const { route, keys } = dependencies;
@@ -44,7 +44,6 @@ export const keyRoutes = (dependencies: Dependencies): readonly Route[] => {
       }),
       status: 201,
       gives: NewKeyView,
-      problems: ["log_unavailable"],
       answer: async (call) => {
         const made = await keys.create({ by: actorOf(call), request: call.body });
         return made.kind === "created" ? give({ ...made.key, api_key: made.apiKey }) : refusedChange(made);
@@ -133,7 +132,6 @@ export const calendarRoutes = (dependencies: Dependencies): readonly Route[] => 
       }),
       status: 201,
       gives: Type.Object({ ...KeyView.properties, path: Type.String() }),
-      problems: ["log_unavailable"],
       answer: async (call) => {
         const errors = filterErrors(call.body.filter ?? {}, source.query);
         if (errors.length > 0) return invalid(errors);

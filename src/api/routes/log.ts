@@ -2,11 +2,11 @@
 
 import { Type } from "@sinclair/typebox";
 import { encodeBase64 } from "../../proof/base64.ts";
-import { verifierKeys } from "../../proof/key-lines.ts";
 import { originOf } from "../../proof/seal.ts";
 import type { SealedHead } from "../../proof/sealed-head.ts";
+import { keyLines } from "../../proof/signed-note.ts";
 import { formatTilePath, parseTilePath, TILE_WIDTH, tileWidth } from "../../proof/tlog-tiles.ts";
-import { consistencyBetween, leavesUpTo, rootAt, tileAt, treeSize } from "../../views/tree/queries.ts";
+import { consistencyBetween, leavesUpTo, tileAt, treeSize } from "../../views/tree/queries.ts";
 import { awaitHead, lastHead } from "../../views/tree/record-proof.ts";
 import { TREE_VIEW } from "../../views/tree/tables.ts";
 import { TREE } from "../http/access.ts";
@@ -67,7 +67,7 @@ export const logRoutes = (dependencies: Dependencies): readonly Route[] => {
       problems: ["not_found"],
       answer: async ({ principal: { tenant } }) => {
         const head = await lastHead({ checkpoints }, tenant);
-        const keys = await verifierKeys(checkpoints, originOf(serviceName, tenant), head?.note);
+        const keys = keyLines(await checkpoints.publicKeys(), originOf(serviceName, tenant), head?.note);
         return keys === ""
           ? refuse("not_found", "Nothing is signed yet: no sealer has run.")
           : sendText(keys);
@@ -144,9 +144,9 @@ const consistencyRoute = (dependencies: Dependencies): Route => {
         if (size > head.size)
           return wrong(name, `The newest signed tree head has ${head.size} leaves: send at most this.`);
       if (from > to) return wrong("from", "from is greater than to: send the smaller size in from.");
-      const proof = await consistencyBetween(views, tenant, { from, to });
-      const [fromRoot, toRoot] = [await rootAt(views, tenant, from), await rootAt(views, tenant, to)];
-      if (!(proof && fromRoot && toRoot)) return TREE_BEHIND;
+      const found = await consistencyBetween(views, tenant, { from, to });
+      if (found === undefined) return TREE_BEHIND;
+      const { fromRoot, toRoot, proof } = found;
       return give({
         from,
         to,
@@ -189,7 +189,6 @@ const tileRoutes = ({ route, views }: Dependencies): readonly Route[] => {
     views: [TREE_VIEW],
     gives: Type.String({ format: "binary" }),
     mediaType: "application/octet-stream",
-    problems: ["not_found"],
     answer: (call: Call) => answerTile(views, call),
   } as const;
   return [

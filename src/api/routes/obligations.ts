@@ -47,7 +47,7 @@ export const obligationRoutes = (dependencies: Dependencies): readonly Route[] =
       access: WAIVING,
       body: bodyOf(WaiverRequest, { reason }),
       gives: obligationSchema,
-      problems: ["not_found", "obligation_state_conflict", "log_unavailable", "view_behind"],
+      problems: ["obligation_state_conflict", "view_behind"],
       answer: (call) => answerWaiver(dependencies, type, call),
     }),
   ),

@@ -60,7 +60,7 @@ export const proofRoutes = (dependencies: Dependencies): readonly Route[] => [
     gives: proofSchema,
     example: EXAMPLE_PROOF,
     others: [{ mediaType: "text/plain", example: EXAMPLE_TLOG_PROOF }],
-    problems: ["not_found", "event_expired", "not_sealed", "overloaded", "log_unavailable"],
+    problems: ["event_expired", "not_sealed", "overloaded", "log_unavailable"],
     answer: (call) => readProof(dependencies, call),
   }),
 ];

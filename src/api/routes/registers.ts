@@ -243,7 +243,7 @@ export const assetRoutes = (dependencies: Dependencies): readonly Route[] => [
       risk_changes: Type.Array(entrySchema(riskChangeList)),
       coverage: Type.Array(coverageSchema),
     }),
-    problems: ["not_found", "overloaded"],
+    problems: ["overloaded"],
     answer: (call) => readAsset(dependencies, call),
   }),
 ];

@@ -64,7 +64,7 @@ export const retentionRoutes = ({ route, retention }: Dependencies): readonly Ro
         tiers: { low: { maximum_days: 184 } },
       }),
       gives: PolicyView,
-      problems: ["changed_meanwhile", "log_unavailable", "overloaded"],
+      problems: CHANGED,
       answer: async (call) =>
         givePolicy(await retention.setPolicy({ by: actorOf(call), request: call.body })),
     }),
@@ -91,7 +91,6 @@ export const holdRoutes = (dependencies: Dependencies): readonly Route[] => {
       }),
       status: 201,
       gives: HoldRecord,
-      problems: ["log_unavailable"],
       answer: async (call) => {
         const placed = await retention.placeHold({ by: actorOf(call), request: call.body });
         return placed.kind === "hold" ? give(placed.hold) : refused(placed);

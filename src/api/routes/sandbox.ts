@@ -22,8 +22,7 @@ import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
 import { decodeRecord } from "../../log/record.ts";
 import { SANDBOX_ORIGIN } from "../../proof/sealed-head.ts";
 import { caseOfEvents } from "../../views/cases/case-of-events.ts";
-import { decisionEntry, isOfDecision } from "../../views/cases/entries.ts";
-import { decisionsRegister } from "../../views/cases/registers/decisions.ts";
+import { decisionEntry, decisionIn } from "../../views/cases/entries.ts";
 import { type Answer, give, givePage, giveText, isRefusal, refuse, respond } from "../http/answers.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { integer, integerOr } from "../http/parameters.ts";
@@ -121,7 +120,7 @@ const SENT_EXAMPLE = {
   risk_tier: "high",
 };
 
-const STORY_PROBLEMS = [...SANDBOX.problems, "not_found", "overloaded"] as const;
+const STORY_PROBLEMS = [...SANDBOX.problems, "overloaded"] as const;
 
 type OpenRoute = ReturnType<typeof createOpenRoute>;
 
@@ -241,12 +240,11 @@ const readDecision = async (
   const events = (await recentEvents(reader, PAGE_ROWS_MAX)).toReversed();
   const id = canonicalEventId(params.decision_id ?? "");
   const found = caseOfEvents(SANDBOX_TENANT, events, { decision: id, rules });
-  const decision = found?.is.decisions.find((each) => each.id === id);
-  if (!found || !decision) return refuse("not_found", NO_DECISION);
-  const [row] = decisionsRegister.rowsOf(found).filter(isOfDecision(decision));
-  if (!row) throw new Error("a decision has a row");
+  const known = decisionIn(found, id);
+  if (!found || !known) return refuse("not_found", NO_DECISION);
+  const { decision, row } = known;
   const at = timeKey(now().toISOString());
-  const entry = decisionEntry({ found, decision, row, rules, at, unlinked: unlinkedIn(found.is) });
+  const entry = decisionEntry({ found, row, rules, at, unlinked: unlinkedIn(found.is) });
   const linked = decision.facts.map((fact) => ({ fact, linkedBy: linkOf(fact, found.is.links)?.by }));
   return giveText(withTimeline(entry, linked, (eventId) => found.texts.get(eventId)));
 };

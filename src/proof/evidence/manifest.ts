@@ -42,108 +42,85 @@ export const methodOf = (name: BundleFile): 0 | 8 => (LISTED_FILES.some((listed)
 export const SYSTEM_TENANT_NAME = "prooftrail-system";
 export const ANCHOR_EVENT_TYPE = "system.evidence_made";
 
-export interface FileDigest {
-  readonly name: ListedFile;
-  readonly bytes: number;
-  readonly sha256: string;
-  /** As the service packed it, see `methodOf`. */
-  readonly deflated_bytes: number;
-  readonly deflated_sha256: string;
-}
+type Check<Value> = (value: unknown) => value is Value;
+type Members = Readonly<Record<string, Check<unknown>>>;
+type MadeOf<Of extends Members> = {
+  readonly [Name in keyof Of]: Of[Name] extends Check<infer Value> ? Value : never;
+};
 
-export interface RecordPlace {
-  readonly leaf_index: number;
-  readonly sequence: number;
-}
-
-export interface Manifest {
-  readonly format: typeof MANIFEST_FORMAT;
-  readonly version: ManifestVersion;
-  readonly generator: string;
-  readonly generated_at: string;
-  readonly service: string;
-  /** `<service>/<tenant>`, as in the checkpoint. */
-  readonly origin: string;
-  readonly tenant: string;
-  readonly asset_id: string | null;
-  readonly correlation_id: string | null;
-  /** Only where the bundle is about several assets; then `asset_id` is null. */
-  readonly asset_ids?: readonly string[];
-  readonly decision_id?: string;
-  readonly subject_hash?: string;
-  /** Bounds of the events' own times: at or after `from`, before `to`. */
-  readonly from: string | null;
-  readonly to: string | null;
-  /** The id of the requesting key, and of its request. */
-  readonly made_by: string;
-  readonly request_id: string;
-  readonly checkpoint_size: number;
-  readonly checkpoint_root: string;
-  readonly records: number;
-  /** How many records are present only by their hash, because their events have expired or the service does not understand them. */
-  readonly withheld: number;
-  readonly complete_range: boolean;
-  readonly first: RecordPlace;
-  readonly last: RecordPlace;
-  readonly files: readonly FileDigest[];
-}
-
-type Check = (value: unknown) => boolean;
-/** Every member, in the order in which it is written. */
-type Members<Shape> = Readonly<Record<keyof Shape, Check>>;
-
-const isText: Check = (value) => typeof value === "string" && value.isWellFormed();
-const isTextOrNull: Check = (value) => value === null || isText(value);
-const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
-const isHex: Check = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+const isText = (value: unknown): value is string => typeof value === "string" && value.isWellFormed();
+const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value);
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+const isHex = (value: unknown): value is string => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+const isRoot = (value: unknown): value is string => isHash(bytesIn(value));
+const isSeveral = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.length > 1 && value.every(isText);
+const isOneOf =
+  <const Value>(...values: readonly Value[]): Check<Value> =>
+  (value): value is Value =>
+    values.some((each) => each === value);
 const isAbsentOr =
-  (check: Check): Check =>
-  (value) =>
+  <Value>(check: Check<Value>): Check<Value | undefined> =>
+  (value): value is Value | undefined =>
     value === undefined || check(value);
 const isMadeOf =
-  (members: Readonly<Record<string, Check>>): Check =>
-  (value) =>
+  <Of extends Members>(members: Of): Check<MadeOf<Of>> =>
+  (value): value is MadeOf<Of> =>
     isObject(value) && Object.entries(members).every(([name, check]) => check(value[name]));
 
-const PLACE: Members<RecordPlace> = { leaf_index: isCount, sequence: isCount };
+const PLACE = { leaf_index: isCount, sequence: isCount };
+export type RecordPlace = MadeOf<typeof PLACE>;
 
-const DIGEST: Members<FileDigest> = {
-  name: isText,
+const DIGEST = {
+  name: isOneOf(...LISTED_FILES),
   bytes: isCount,
   sha256: isHex,
+  /** As the service packed it, see `methodOf`. */
   deflated_bytes: isCount,
   deflated_sha256: isHex,
 };
+export type FileDigest = MadeOf<typeof DIGEST>;
 
-const MANIFEST: Members<Manifest> = {
-  format: (value) => value === MANIFEST_FORMAT,
-  version: (value) => value === 1 || value === 2,
+const isPlace = isMadeOf(PLACE);
+const isDigest = isMadeOf(DIGEST);
+
+/** Every member, in the order in which it is written. */
+const MANIFEST = {
+  format: isOneOf(MANIFEST_FORMAT),
+  version: isOneOf<ManifestVersion>(1, 2),
   generator: isText,
   generated_at: isText,
   service: isText,
+  /** `<service>/<tenant>`, as in the checkpoint. */
   origin: isText,
   tenant: isText,
   asset_id: isTextOrNull,
   correlation_id: isTextOrNull,
-  asset_ids: isAbsentOr((value) => Array.isArray(value) && value.length > 1 && value.every(isText)),
+  /** Only where the bundle is about several assets; then `asset_id` is null. */
+  asset_ids: isAbsentOr(isSeveral),
   decision_id: isAbsentOr(isText),
   subject_hash: isAbsentOr(isText),
+  /** Bounds of the events' own times: at or after `from`, before `to`. */
   from: isTextOrNull,
   to: isTextOrNull,
+  /** The id of the requesting key, and of its request. */
   made_by: isText,
   request_id: isText,
   checkpoint_size: isCount,
-  checkpoint_root: (value) => isHash(bytesIn(value)),
+  checkpoint_root: isRoot,
   records: isCount,
+  /** How many records are present only by their hash, because their events have expired or the service does not understand them. */
   withheld: isCount,
-  complete_range: (value) => typeof value === "boolean",
-  first: isMadeOf(PLACE),
-  last: isMadeOf(PLACE),
-  files: (value) => Array.isArray(value) && value.every(isMadeOf(DIGEST)),
+  complete_range: isOneOf(true, false),
+  first: isPlace,
+  last: isPlace,
+  files: (value: unknown): value is readonly FileDigest[] => Array.isArray(value) && value.every(isDigest),
 };
+export type Manifest = MadeOf<typeof MANIFEST>;
+const isManifest = isMadeOf(MANIFEST);
 
 /** Only these members, in this order; of those that are absent nothing. */
-const inOrder = <Shape extends object>(members: Members<Shape>, value: Shape): object =>
+const inOrder = (members: Members, value: object): object =>
   Object.fromEntries(Object.keys(members).map((name) => [name, Object(value)[name]]));
 
 export const formatManifest = (manifest: Manifest): string => {
@@ -155,8 +132,6 @@ export const formatManifest = (manifest: Manifest): string => {
   };
   return `${JSON.stringify(ordered, null, 2)}\n`;
 };
-
-const isManifest = (value: unknown): value is Manifest => isMadeOf(MANIFEST)(value);
 
 /** Undefined if the text is not exactly what formatManifest writes. So one manifest has one text, and no member appears twice. */
 export const parseManifest = (text: string): Manifest | undefined => {

@@ -1,4 +1,5 @@
 /** What a verification ends with: the first thing that is wrong, or that cannot be decided. */
+import type { Manifest } from "./manifest.ts";
 
 export type FindingCode =
   | "other_files"
@@ -38,24 +39,22 @@ export interface Finding {
   readonly eventId?: string;
 }
 
-export interface EvidenceFacts {
-  readonly tenant: string;
-  readonly origin: string;
-  readonly assetId: string | null;
-  readonly correlationId: string | null;
-  readonly assetIds?: readonly string[];
-  readonly decisionId?: string;
-  readonly subjectHash?: string;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly generatedAt: string;
-  readonly madeBy: string;
-  readonly records: number;
-  readonly withheld: number;
+/** What the manifest says, which names its members as the API does, and on what the result rests. */
+export interface EvidenceFacts
+  extends Omit<
+    Manifest,
+    | "format"
+    | "version"
+    | "generator"
+    | "service"
+    | "request_id"
+    | "complete_range"
+    | "first"
+    | "last"
+    | "files"
+  > {
   /** Every record of the tenant up to the checkpoint is in the bundle. Otherwise it is a selection. */
   readonly isComplete: boolean;
-  readonly checkpointSize: number;
-  readonly checkpointRoot: string;
   /** The verifier keys on whose signatures the result rests: those on the checkpoint, and any others on the anchor. */
   readonly keys: readonly string[];
   /** Whether these keys were given to the verifier instead of taken from the bundle. */

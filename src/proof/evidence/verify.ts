@@ -5,7 +5,6 @@
  */
 import { decodeRecord } from "../../log/record.ts";
 import { encodeBase64, encodeHex } from "../base64.ts";
-import { keyLines } from "../key-lines.ts";
 import { createSha256, sha256 } from "../primitives.ts";
 import { leafHash } from "../rfc6962.ts";
 import { isSandboxOrigin, restorationNotes, SANDBOX_PROOF } from "../sealed-head.ts";
@@ -13,6 +12,7 @@ import {
   createVerifier,
   formatVerifierKey,
   isSignedByNobodyElse,
+  keyLines,
   parseVerifierKey,
   type Verifier,
 } from "../signed-note.ts";
@@ -86,8 +86,11 @@ const factsOf = async (question: EvidenceQuestion): Promise<EvidenceFacts> => {
   const anchored = checkAnchor({ manifest, manifestSha256, keys, proof: await text(ANCHOR_FILE) });
   if ((await text(SYSTEM_KEY_FILE)) !== anchored.systemKeys)
     failFile("key_malformed", OTHER_KEYS, SYSTEM_KEY_FILE);
+  const { format, version, generator, service, request_id, complete_range, first, last, files, ...said } =
+    manifest;
   return {
-    ...manifestFacts(manifest),
+    ...said,
+    isComplete: complete_range,
     keys: reliedUpon(keys.trusted, verifiers, anchored.signers).map(formatVerifierKey),
     isKeyPinned: keys.isPinned,
     anchor: anchored.anchor,
@@ -109,25 +112,6 @@ const reliedUpon = (
   const others = trusted.filter(({ publicKey }) => anchoring.has(encodeBase64(publicKey)));
   return [...new Set([...onCheckpoint, ...others])];
 };
-
-const manifestFacts = (manifest: Manifest) => ({
-  tenant: manifest.tenant,
-  origin: manifest.origin,
-  assetId: manifest.asset_id,
-  correlationId: manifest.correlation_id,
-  ...(manifest.asset_ids && { assetIds: manifest.asset_ids }),
-  ...(manifest.decision_id !== undefined && { decisionId: manifest.decision_id }),
-  ...(manifest.subject_hash !== undefined && { subjectHash: manifest.subject_hash }),
-  from: manifest.from,
-  to: manifest.to,
-  generatedAt: manifest.generated_at,
-  madeBy: manifest.made_by,
-  records: manifest.records,
-  withheld: manifest.withheld,
-  isComplete: manifest.complete_range,
-  checkpointSize: manifest.checkpoint_size,
-  checkpointRoot: manifest.checkpoint_root,
-});
 
 const NOT_THERE = "it is missing";
 const FOREIGN = "unexpected file";

@@ -50,7 +50,7 @@ const inSnakeCase = (value: unknown): unknown => {
 
 /** What a valid bundle shows, row by row. */
 export const factRows = (facts: EvidenceFacts): readonly (readonly [name: string, value: string])[] => {
-  const { records, withheld, checkpointSize } = facts;
+  const { records, withheld, checkpoint_size: size } = facts;
   return [
     ["tenant", facts.tenant],
     ["about", aboutText(facts)],
@@ -64,12 +64,9 @@ export const factRows = (facts: EvidenceFacts): readonly (readonly [name: string
       }`,
     ],
     ["log", facts.origin],
-    [
-      "checkpoint",
-      `${checkpointSize} ${checkpointSize === 1 ? "record" : "records"}, root ${facts.checkpointRoot}`,
-    ],
+    ["checkpoint", `${size} ${size === 1 ? "record" : "records"}, root ${facts.checkpoint_root}`],
     ["signed by", facts.keys.map(shortKey).join(", ")],
-    ["made", `${facts.generatedAt} for the API key ${facts.madeBy}`],
+    ["made", `${facts.generated_at} for the API key ${facts.made_by}`],
     ["anchored", `${facts.anchor.at}, leaf ${facts.anchor.leafIndex} of ${facts.anchor.origin}`],
     ["your checkpoint", HELD[facts.heldCheckpoint]],
   ];
@@ -116,13 +113,12 @@ const HELD = {
 } as const;
 
 const aboutText = (facts: EvidenceFacts): string => {
-  const { assetId, assetIds, correlationId, decisionId, subjectHash } = facts;
   const parts = Object.entries({
-    person: subjectHash,
-    decision: decisionId,
-    case: correlationId,
-    "AI system": assetId,
-    "AI systems": assetIds?.join(", "),
+    person: facts.subject_hash,
+    decision: facts.decision_id,
+    case: facts.correlation_id,
+    "AI system": facts.asset_id,
+    "AI systems": facts.asset_ids?.join(", "),
   }).flatMap(([name, value]) => ((value ?? null) === null ? [] : `${name} ${value}`));
   return parts.length === 0 ? "the whole tenant" : parts.join("; ");
 };

@@ -1,4 +1,4 @@
-import { type Decision, type Unlinked, unlinkedIn } from "../../law/cases/case.ts";
+import { type Unlinked, unlinkedIn } from "../../law/cases/case.ts";
 import { isNoticeShown, recordedTimeOf, timeOf } from "../../law/cases/fact.ts";
 import { isExplanation, isReversal } from "../../law/cases/objection.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
@@ -53,24 +53,23 @@ export const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
 
 const timeOrNull = (at: string | undefined): string | null => (at === undefined ? null : timeOf({ at }));
 
-export const isOfDecision =
-  ({ id }: Decision) =>
-  (row: Row): boolean =>
-    row.decision_id === id;
+/** A decision of the case, and its row in the register. */
+export const decisionIn = (found: CaseView | undefined, id: string) => {
+  const decision = found?.is.decisions.find((each) => each.id === id);
+  const row = decision && found && decisionsRegister.rowsOf(found).find((each) => each.decision_id === id);
+  return decision && row && { decision, row };
+};
 
-/**
- * A decision and everything that belongs to it, as an answer shows it. `row`: its own row of the register, by which `isOfDecision` finds the others.
- */
+/** A decision and everything that belongs to it, as an answer shows it. `row`: its own in the register. */
 export const decisionEntry = (parts: {
   found: FoundCase;
-  decision: Decision;
   row: Row;
   rules: Rules;
   at: string;
   unlinked: readonly Unlinked[];
 }) => {
-  const { found, decision, row, rules, at, unlinked } = parts;
-  const own = (register: Register) => register.rowsOf(found).filter(isOfDecision(decision));
+  const { found, row, rules, at, unlinked } = parts;
+  const own = (of: Register) => of.rowsOf(found).filter((each) => each.decision_id === row.decision_id);
   return {
     ...entryOf(decisionList, row, at),
     objections: own(objectionsRegister).map(listed(objectionList, at)),

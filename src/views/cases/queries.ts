@@ -63,7 +63,7 @@ export const caseAround = (
   return { ...view, events, firstAt: times.at(0), lastAt: times.at(-1), hasExpired, isShared };
 };
 
-const nodesIn = (rows: ReadonlyMap<string, Row>): ((name: string) => Node) => {
+export const nodesIn = (rows: ReadonlyMap<string, Row>): ((name: string) => Node) => {
   const nodes = new Map([...rows].map(([name, row]) => [name, nodeFrom(row)]));
   return (name) => nodes.get(name) ?? EMPTY;
 };

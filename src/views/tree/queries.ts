@@ -1,7 +1,7 @@
 /** The queries of the view `tree`: roots, proofs and tiles of one tenant's tree, at any size it has had. */
+import type { GrownTree, TreeSource } from "../../proof/ports.ts";
 import { consistencyProof, HASH_BYTES, type Hash, inclusionProof, rootOf } from "../../proof/rfc6962.ts";
 import { TILE_WIDTH, type Tile } from "../../proof/tlog-tiles.ts";
-import type { GrownTree, TreeSource } from "../../proof/tree-source.ts";
 import { OPERATOR } from "../kit/all-tenants.ts";
 import { type Row, rowInteger, rowText } from "../store/tables.ts";
 import { tenantList } from "../store/tenant-query.ts";
@@ -62,9 +62,11 @@ export const consistencyBetween = async (
   views: Views,
   tenant: string,
   { from, to }: { readonly from: number; readonly to: number },
-): Promise<readonly Hash[] | undefined> => {
+) => {
   const tree = await createTree(views, tenant, to)(from === 0 ? [] : [from - 1]);
-  return tree && consistencyProof(from, to, tree.hashOf);
+  if (tree === undefined) return undefined;
+  const [fromRoot, toRoot] = [rootOf(from, tree.hashOf), rootOf(to, tree.hashOf)];
+  return { fromRoot, toRoot, proof: consistencyProof(from, to, tree.hashOf) };
 };
 
 /** The first `width` hashes of one tile. */

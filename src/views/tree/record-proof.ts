@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { PROOF_POLL_MS } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
+import type { CheckpointStore } from "../../proof/ports.ts";
 import { type Hash, leafHash, verifyInclusion } from "../../proof/rfc6962.ts";
 import { type SealedHead, sealedHead } from "../../proof/sealed-head.ts";
 import type { ViewStore } from "../store/view-store.ts";
