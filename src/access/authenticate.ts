@@ -105,7 +105,7 @@ export type Authorization = { readonly kind: "ok" } | InsufficientScope;
 export const authorize = (principal: Principal, scope: Scope): Authorization =>
   principal.scopes.includes(scope) ? OK : { kind: "insufficient_scope", scope };
 
-const OK: Authorization = { kind: "ok" };
+export const OK: Authorization = { kind: "ok" };
 
 /** The admin key reaches every tenant, any other key only its own. */
 export const reaches = (principal: Principal, tenant: string): boolean =>

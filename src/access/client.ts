@@ -11,21 +11,6 @@ export const clientLimit = (address: string): RateLimit => ({
 });
 
 /**
- * The socket's address, or behind N trusted proxies the Nth entry of X-Forwarded-For from the right: each proxy appends what it saw, so
- * whatever is further left, the client wrote, and it proves nothing.
- */
-export const clientAddress = (options: {
-  readonly socketAddress: () => string;
-  readonly forwardedFor: string | null;
-  readonly trustedHops: number;
-}): string => {
-  const { socketAddress, forwardedFor, trustedHops } = options;
-  if (trustedHops === 0 || forwardedFor === null) return socketAddress();
-  const hops = forwardedFor.split(",").map((hop) => hop.trim());
-  return hops.at(-trustedHops) || socketAddress();
-};
-
-/**
  * One name per IPv4 address, and per /64 of IPv6, because a holder of one address there has them all (RFC 6177). Anything else that a
  * proxy may pass on is one shared client: a name must never contain what a client writes.
  */

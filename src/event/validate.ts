@@ -9,8 +9,7 @@ import { isObject } from "./facts.ts";
 import { isWithinCharacters } from "./formats.ts";
 import { shownToken } from "./json-pointer.ts";
 import { nearest } from "./nearest-word.ts";
-import { problemOf } from "./request/check.ts";
-import { expectationOf } from "./request/expectation.ts";
+import { expectationOf, problemOf } from "./request/check.ts";
 import { createWarner, type Warning } from "./warnings.ts";
 
 export type ProblemCode =
@@ -78,18 +77,10 @@ const describe = (fault: Fault, vocabulary: EventVocabulary): Problem => {
     const hint = near === undefined ? `send ${expectationOf(schema)}.` : `did you mean "${near}"?`;
     return { path, code: "unknown_event_type", message: `event_type is not a known type: ${hint}` };
   }
-  if (kind === "too_many")
-    return {
-      path,
-      code: kind,
-      message: `${path.slice(1)} holds too many entries: send ${expectationOf(schema)}.`,
-    };
-  if (kind === "not_unique")
-    return {
-      path,
-      code: kind,
-      message: `${path.slice(1)} names something twice: send ${expectationOf(schema)}.`,
-    };
+  if (kind === "too_many" || kind === "not_unique") {
+    const wrong = kind === "too_many" ? "holds too many entries" : "names something twice";
+    return { path, code: kind, message: `${path.slice(1)} ${wrong}: send ${expectationOf(schema)}.` };
+  }
   return problemOf(fault, "The event");
 };
 

@@ -1,10 +1,40 @@
+import { Buffer } from "node:buffer";
+import { hash } from "node:crypto";
 import type { Outcome, Sequence } from "./outcome.ts";
-import type { PayloadText } from "./record.ts";
+import { type LogRecord, recordStart } from "./record.ts";
+
+/** A payload as text in three pieces, of which the first and the last are ASCII. Its bytes are made once, in the buffer of the commit. */
+export interface PayloadText {
+  readonly start: string;
+  readonly text: string;
+  readonly end: string;
+  readonly bytes: number;
+}
+
+export const payloadText = (text: string): PayloadText => ({
+  start: "",
+  text,
+  end: "",
+  bytes: Buffer.byteLength(text),
+});
+
+/** A record: `start` is recordStart, which all records of a request share. */
+export const recordPayload = (envelope: Omit<LogRecord, "eventText">, text: string): PayloadText => {
+  const start = recordStart(envelope);
+  return { start, text, end: RECORD_END, bytes: recordBytes(start, text) };
+};
+
+export const RECORD_END = "}";
+
+export const recordBytes = (start: string, text: string): number =>
+  start.length + Buffer.byteLength(text) + RECORD_END.length;
+
+export const wholeText = ({ start, text, end }: PayloadText): string => start + text + end;
 
 export interface OutgoingRecord extends PayloadText {
   readonly tenant: string;
   readonly subject: string;
-  /** See message-id.ts. The broker stores one message per id within the duplicate window. */
+  /** See messageIdOfEvent. The broker stores one message per id within the duplicate window. */
   readonly messageId: string;
 }
 
@@ -41,3 +71,26 @@ export interface LogReader {
 export class LogUnavailableError extends Error {
   override readonly name = "LogUnavailableError";
 }
+
+/**
+ * Identity for deduplication. The broker trims header values, cannot hold an empty one, and shares one id space between
+ * all tenants of a stream, hence a hash that carries the tenant. The kind keeps an `Idempotency-Key` and an
+ * `event_id` of the same text apart.
+ */
+const identify = (kind: "key" | "event" | "client" | "again", tenant: string, id: string): string =>
+  hash("sha256", `${kind}\0${tenant}\0${id}`, "base64url");
+
+export const messageIdOfKey = (tenant: string, idempotencyKey: string): string =>
+  identify("key", tenant, idempotencyKey);
+
+/** For the sandbox, which is one tenant for everybody: the same example sent by two clients is not the same event. */
+export const messageIdOfClient = (client: string, messageId: string): string =>
+  identify("client", client, messageId);
+
+/** Also for the sandbox: of an event that was removed at `sequence` to make room, while the broker still remembers its id. */
+export const messageIdAgain = (messageId: string, sequence: Sequence): string =>
+  identify("again", messageId, String(sequence));
+
+/** `eventId` in its canonical form (event/formats.ts): a UUID in lower case. */
+export const messageIdOfEvent = (tenant: string, eventId: string): string =>
+  identify("event", tenant, eventId);

@@ -2,7 +2,6 @@
  * The content of one message of the log: `{"tenant":…,"received_at":…,"request_id":…,"event":{…as sent…}}` (DESIGN 4). The event's text is embedded
  * byte for byte, never parsed and written again: numbers beyond doubles, the order of keys and white space stay as the client sent them.
  */
-import { Buffer } from "node:buffer";
 import { eventFacts, readEvent } from "../event/facts.ts";
 import { timeKeyOf } from "../event/formats.ts";
 
@@ -22,34 +21,6 @@ export const encodeRecord = ({ eventText, ...envelope }: LogRecord): string =>
 /** A client may send its request id in any case; here it has one spelling. */
 export const recordStart = ({ tenant, receivedAt, requestId }: Omit<LogRecord, "eventText">): string =>
   `{"tenant":"${tenant}","received_at":"${receivedAt}","request_id":"${requestId.toLowerCase()}","event":`;
-
-/** A payload as text in three pieces, of which the first and the last are ASCII. Its bytes are made once, in the buffer of the commit. */
-export interface PayloadText {
-  readonly start: string;
-  readonly text: string;
-  readonly end: string;
-  readonly bytes: number;
-}
-
-export const payloadText = (text: string): PayloadText => ({
-  start: "",
-  text,
-  end: "",
-  bytes: Buffer.byteLength(text),
-});
-
-/** A record: `start` is recordStart, which all records of a request share. */
-export const recordPayload = (envelope: Omit<LogRecord, "eventText">, text: string): PayloadText => {
-  const start = recordStart(envelope);
-  return { start, text, end: RECORD_END, bytes: recordBytes(start, text) };
-};
-
-export const RECORD_END = "}";
-
-export const recordBytes = (start: string, text: string): number =>
-  start.length + Buffer.byteLength(text) + RECORD_END.length;
-
-export const wholeText = ({ start, text, end }: PayloadText): string => start + text + end;
 
 /** The members before the event hold no quote, brace or backslash: a slug, a time and a UUID. */
 const ENVELOPE =

@@ -154,11 +154,9 @@ const openAckInbox = (nats: NatsConnection): AckInbox => {
       if (subscription.isClosed() && !nats.isClosed()) subscription = subscribe();
       const reply = `${prefix}.${(next++).toString(36)}`;
       const { promise, resolve } = Promise.withResolvers<Acknowledgement>();
-      const wait = deadline.begin(() =>
-        settle(reply, { kind: "none", detail: "no acknowledgement came in time" }),
-      );
+      const wait = deadline(() => settle(reply, { kind: "none", detail: "no acknowledgement came in time" }));
       waiting.set(reply, (answer) => {
-        deadline.end(wait);
+        wait.end();
         resolve(answer);
       });
       return { reply, answer: promise };

@@ -81,7 +81,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     if (parcel.outcomes[index]) return;
     parcel.outcomes[index] = outcome;
     if (--parcel.open > 0) return;
-    deadline.end(parcel.wait);
+    parcel.wait.end();
     held.giveBack(parcel);
     onOutcomes(parcel.outcomes);
     parcel.resolve(parcel.outcomes);
@@ -139,7 +139,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
         bytes,
         open: records.length,
         sent: 0,
-        wait: deadline.begin(() => expire(parcel)),
+        wait: deadline(() => expire(parcel)),
         resolve,
       };
       let index = 0;

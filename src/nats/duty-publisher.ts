@@ -1,8 +1,7 @@
 /** Publishes transitions of obligations on the stream OBLIGATIONS, many in one commit like events: one by one, each would cost a sync. */
 import { ATOMIC_RECORDS_MIN, COMMIT_RECORDS_MAX } from "../limits.ts";
-import type { OutgoingRecord } from "../log/event-log.ts";
+import { type OutgoingRecord, payloadText } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { payloadText } from "../log/record.ts";
 import { isDuplicateInBatch } from "./api-errors.ts";
 import { appendSingle, openAppendExchange } from "./append-exchange.ts";
 import { answered, type BrokerConnection } from "./connection.ts";

@@ -3,10 +3,10 @@ import { SANDBOX_IN_FLIGHT_MAX } from "../limits.ts";
 import {
   type LogReader,
   LogUnavailableError,
+  messageIdAgain,
   type OutgoingRecord,
   type RecordAppender,
 } from "../log/event-log.ts";
-import { messageIdAgain } from "../log/message-id.ts";
 import type { Outcome, Sequence } from "../log/outcome.ts";
 import { appendSingle, NOT_CONNECTED, openAppendExchange } from "./append-exchange.ts";
 import type { BrokerConnection } from "./connection.ts";

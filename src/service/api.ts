@@ -28,7 +28,7 @@ import {
   STREAMS_PER_KEY_MAX,
   STREAMS_PER_TENANT_MAX,
 } from "../limits.ts";
-import { messageIdOfClient } from "../log/message-id.ts";
+import { messageIdOfClient } from "../log/event-log.ts";
 import { createRateCounter } from "../nats/rate-counter.ts";
 import { createLogReader } from "../nats/reader.ts";
 import { createSandboxAppender } from "../nats/sandbox-appender.ts";

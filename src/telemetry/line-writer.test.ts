@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createLineWriter } from "./line-writer.ts";
+import { createLineWriter } from "./logger.ts";
 
 const refusal = (code: string): Error => Object.assign(new Error(code), { code });
 const full = refusal("EAGAIN");

@@ -66,19 +66,17 @@ interface CountedRequest {
 /** Upper bounds in seconds. */
 const DURATIONS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Requests of one kind, by how long they took: one count for each of DURATIONS, and one for longer ones. */
-interface Answered {
-  readonly method: string;
-  readonly status: number;
+/** Requests of one kind: how many took how long, one count for each of DURATIONS and one for longer ones. */
+interface CountedRequests extends Omit<CountedRequest, "seconds"> {
   readonly counts: number[];
   seconds: number;
 }
 
-const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
 
 /** Counted in plain numbers until metrics are read: the library hashes the labels of each call, two microseconds for a request (measured). */
 const createRequestMetrics = (registers: Registry[]) => {
-  const routes = new Map<string, Answered[]>();
+  const kinds: CountedRequests[] = [];
   new Counter({
     name: "prooftrail_http_requests_total",
     help: "Requests answered, by route pattern and status.",
@@ -86,18 +84,9 @@ const createRequestMetrics = (registers: Registry[]) => {
     registers,
     collect() {
       this.reset();
-      for (const [route, kinds] of routes)
-        for (const { method, status, counts } of kinds) this.inc({ method, route, status }, sumOf(counts));
+      for (const { counts, seconds: _, ...labels } of kinds) this.inc(labels, sumOf(counts));
     },
   });
-  const valuesOf = ([route, kinds]: readonly [string, readonly Answered[]]) => {
-    const counts = [...DURATIONS, Infinity].map((_, index) =>
-      sumOf(kinds.map((kind) => kind.counts[index] ?? 0)),
-    );
-    const bucketValues = Object.fromEntries(DURATIONS.map((bound, index) => [bound, counts[index]]));
-    const sum = sumOf(kinds.map(({ seconds }) => seconds));
-    return [route, { labels: { route }, bucketValues, sum, count: sumOf(counts) }] as const;
-  };
   new Histogram({
     name: "prooftrail_http_request_duration_seconds",
     help: "Time from the head of a request to its answer.",
@@ -105,26 +94,35 @@ const createRequestMetrics = (registers: Registry[]) => {
     buckets: DURATIONS,
     registers,
     collect() {
+      const routes = [...Map.groupBy(kinds, ({ route }) => route)].map(([route, ofRoute]) => ({
+        labels: { route },
+        bucketValues: Object.fromEntries(
+          DURATIONS.map((bound, index) => [bound, sumOf(ofRoute.map(({ counts }) => counts[index] ?? 0))]),
+        ),
+        sum: sumOf(ofRoute.map(({ seconds }) => seconds)),
+        count: sumOf(ofRoute.flatMap(({ counts }) => counts)),
+      }));
       // Where the library keeps what was observed (prom-client 15.1.3); its types do not have it.
-      Reflect.set(this, "hashMap", Object.fromEntries([...routes].map(valuesOf)));
+      Reflect.set(this, "hashMap", routes);
     },
   });
-  const kindOf = (route: string, sent: string, status: number): Answered => {
-    // Anybody may invent methods. They must not become labels.
-    const method = KNOWN_METHODS.includes(sent) ? sent : "other";
-    const kinds = routes.get(route) ?? [];
-    const known = kinds.find((kind) => kind.status === status && kind.method === method);
+  const kindOf = (method: string, route: string, status: number): CountedRequests => {
+    const known = kinds.find(
+      (kind) => kind.route === route && kind.status === status && kind.method === method,
+    );
     if (known) return known;
-    const kind = { method, status, counts: new Array<number>(DURATIONS.length + 1).fill(0), seconds: 0 };
-    routes.set(route, [...kinds, kind]);
+    const counts = new Array<number>(DURATIONS.length + 1).fill(0);
+    const kind = { method, route, status, counts, seconds: 0 };
+    kinds.push(kind);
     return kind;
   };
   return {
     countRequest: ({ method, route, status, seconds }: CountedRequest): void => {
-      const kind = kindOf(route, method, status);
-      let bucket = 0;
-      while (seconds > (DURATIONS[bucket] ?? Number.POSITIVE_INFINITY)) bucket++;
-      kind.counts[bucket] = (kind.counts[bucket] ?? 0) + 1;
+      // Anybody may invent methods. They must not become labels.
+      const kind = kindOf(KNOWN_METHODS.includes(method) ? method : "other", route, status);
+      const bucket = DURATIONS.findIndex((bound) => seconds <= bound);
+      const index = bucket < 0 ? DURATIONS.length : bucket;
+      kind.counts[index] = (kind.counts[index] ?? 0) + 1;
       kind.seconds += seconds;
     },
   };

@@ -233,6 +233,21 @@ describe("a refusal whose body never ends", () => {
   });
 });
 
+test("a refused event can be read even if the line before it was cut off", async () => {
+  const path = join(folder, "rejected.ndjson");
+  writeFileSync(path, '{"line":1,"code":"inv');
+  const refusal = { index: 0, code: "invalid_event", message: "m", errors: [] };
+  const body = { data: { accepted: 0, rejected: 1, duplicates: 0, errors: [refusal] }, request_id: "r" };
+  await using server = serving(() => Response.json(body, { status: 202, headers: { "x-request-id": "r" } }));
+  await runCli(["send", "--rejected", path, ...server.named], {
+    environment,
+    input: '{"event_id":"evt_1"}\n',
+  });
+  expect(JSON.parse(readFileSync(path, "utf8").trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
+    line: 1,
+  });
+});
+
 test("a time that no calendar has counts as wrong use", async () => {
   const create = ["keys", "create", "--scope", "events:write", "--expires-in", "999999999w", ...nowhere];
   const { code, err } = await runCli(create, { environment });

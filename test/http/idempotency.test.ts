@@ -1,7 +1,7 @@
 /** The rows of DESIGN 3 that need more than a second request; the others are in ingestion.test.ts. */
 import { expect, test } from "bun:test";
 import { nanos } from "nats";
-import { messageIdOfEvent } from "../../src/log/message-id.ts";
+import { messageIdOfEvent } from "../../src/log/event-log.ts";
 import { connectToBroker } from "../../src/nats/connection.ts";
 import { settingsFor, silentLogger, startTestBroker } from "../support/broker.ts";
 import { appenderOn, connectAs, smallRecord } from "../support/log.ts";

@@ -15,9 +15,9 @@ import {
   type LogReader,
   LogUnavailableError,
   type OutgoingRecord,
+  payloadText,
   type StoredMessage,
 } from "../../src/log/event-log.ts";
-import { payloadText } from "../../src/log/record.ts";
 import { createAppender } from "../../src/nats/appender.ts";
 import { brokerFiles } from "../../src/nats/broker/broker-files.ts";
 import { type BrokerConnection, connectToBroker } from "../../src/nats/connection.ts";

@@ -1,8 +1,7 @@
 /** What exports and streams cost a service that does nothing else, in its own process so that no other memory is counted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { messageIdOfEvent } from "../../src/log/message-id.ts";
-import { recordPayload } from "../../src/log/record.ts";
+import { messageIdOfEvent, recordPayload } from "../../src/log/event-log.ts";
 import { auditSubject } from "../../streams/subjects.ts";
 import { settingsFor } from "../support/broker.ts";
 import { callUntilSeen } from "../support/call-until-seen.ts";

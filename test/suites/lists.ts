@@ -327,6 +327,10 @@ export const listsSuite = (
     const many = Array.from({ length: 101 }, (_, index) => index).join(",");
     for (const wrong of ["not_risk_tier=huge", "not_event_type=*", "not_asset_id=", `not_asset_id=${many}`])
       expect([wrong, (await service.call(`/v1/events?${wrong}`, { key })).status]).toEqual([wrong, 400]);
+    const excluded = `not_asset_id=1&not_correlation_id=${many.split(",").slice(0, 64)}`;
+    expect((await service.call(`/v1/events?${excluded}`, { key })).json).toMatchObject({
+      errors: [{ path: "query:not_correlation_id" }],
+    });
     const csv = await service.call("/v1/assets/asset_1/timeline?format=csv&event_type=objection", { key });
     expect(readCsv(csv.text.replace("\uFEFF", "")).length).toBe(
       1 + wanted(({ asset_id, event_type }) => asset_id === "asset_1" && event_type === "objection").length,

@@ -1,7 +1,6 @@
 /** A broker with its streams, and a connection with the permissions of the running service: for tests of the log. */
 import { connect } from "nats";
-import type { OutgoingRecord, RecordAppender } from "../../src/log/event-log.ts";
-import { payloadText } from "../../src/log/record.ts";
+import { type OutgoingRecord, payloadText, type RecordAppender } from "../../src/log/event-log.ts";
 import { createAppender } from "../../src/nats/appender.ts";
 import type { BrokerConnection } from "../../src/nats/connection.ts";
 import { reconcileStreams } from "../../src/nats/reconcile.ts";

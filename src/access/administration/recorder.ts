@@ -6,10 +6,13 @@ import type { AuditEvent } from "../../event/audit-event.ts";
 import { EVENT_ID_PREFIX } from "../../event/formats.ts";
 import { FAILURE_MARK_TRY_MS, FAILURE_MARKS_WAITING_MAX } from "../../limits.ts";
 import type { AcceptedCounts } from "../../log/accepted-counts.ts";
-import type { OutgoingRecord, RecordAppender } from "../../log/event-log.ts";
-import { messageIdOfEvent } from "../../log/message-id.ts";
+import {
+  messageIdOfEvent,
+  type OutgoingRecord,
+  type RecordAppender,
+  recordPayload,
+} from "../../log/event-log.ts";
 import type { Outcome } from "../../log/outcome.ts";
-import { recordPayload } from "../../log/record.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { type ActionRecorder, type ActionResult, type Actor, KeyEndedError } from "../action.ts";
 import type { Principal } from "../authenticate.ts";

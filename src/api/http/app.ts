@@ -38,6 +38,7 @@ import { respond } from "./answers.ts";
 import { createRestDiscarder } from "./body.ts";
 import type { Dependencies, HttpDependencies } from "./dependencies.ts";
 import { createGuard, KEY_ENDED } from "./guard.ts";
+import { createResponseBackpressure } from "./paged-body.ts";
 import { type ProblemCode, problem } from "./problem.ts";
 import {
   contextOf,
@@ -47,7 +48,6 @@ import {
   type RequestContext,
   requestUrl,
 } from "./request-context.ts";
-import { createResponseBackpressure } from "./response-backpressure.ts";
 import { createKeyedRoute, type Route } from "./route.ts";
 
 /** Answers one request. The socket's address is read only where it is needed. Never rejects. */

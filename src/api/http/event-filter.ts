@@ -109,6 +109,7 @@ const FACTS: readonly Fact[] = [
 /** Each with its opposite. Not `asset_id=!x`: an id may start with any character. */
 const factsAsked = (facts: readonly Fact[]): Asking<EventConditions> => {
   const not = facts.map(({ name, form, of }) => ({
+    name: `not_${name}`,
     asking: several(`not_${name}`, "", form),
     of,
   }));
@@ -127,10 +128,15 @@ const factsAsked = (facts: readonly Fact[]): Asking<EventConditions> => {
         name,
         values: asking.read(query)?.map(of) ?? [],
       }));
-      const noneOf = not.flatMap(({ asking, of }) => asking.read(query)?.map(of) ?? []);
-      if (noneOf.length > FILTER_COMBINATIONS_MAX)
+      const excluded = not.map(({ name, asking, of }) => ({
+        name,
+        values: asking.read(query)?.map(of) ?? [],
+      }));
+      const noneOf = excluded.flatMap(({ values }) => values);
+      const [longest] = excluded.toSorted((a, b) => b.values.length - a.values.length);
+      if (longest && noneOf.length > FILTER_COMBINATIONS_MAX)
         query.refuse(
-          `not_${facts[0]?.name}`,
+          longest.name,
           `${noneOf.length} values are excluded; at most ${FILTER_COMBINATIONS_MAX} are allowed at once: send fewer.`,
         );
       // A filter with one value is its own condition; those with several are expanded into alternatives.

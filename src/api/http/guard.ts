@@ -8,6 +8,7 @@ import {
   authenticate as authenticateIn,
   authorize,
   createAuthenticator,
+  OK,
   type Principal,
 } from "../../access/authenticate.ts";
 import type { KeyStore } from "../../access/key-store.ts";
@@ -137,9 +138,7 @@ export const createGuard = (dependencies: {
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 const permissionOf = (principal: Principal, { scope }: Access): Authorization =>
-  scope === ANY_SCOPE ? ALLOWED : authorize(principal, scope);
-
-const ALLOWED: Authorization = { kind: "ok" };
+  scope === ANY_SCOPE ? OK : authorize(principal, scope);
 
 const refusalOf = (principal: Principal, access: Access): Refusal | undefined => {
   const permission = permissionOf(principal, access);

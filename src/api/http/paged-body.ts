@@ -3,6 +3,8 @@
  * a page fails the connection is aborted, so that nobody mistakes a part for the whole.
  */
 import { setImmediate as otherWork } from "node:timers/promises";
+import { createMemoryQuota, type QuotaBounds } from "../../access/memory-quota.ts";
+import { ANSWER_PIECE_BYTES } from "../../limits.ts";
 
 type Page = string | Uint8Array<ArrayBuffer>;
 
@@ -23,18 +25,15 @@ export const pagedBody = (pages: Pages): ReadableStream<Uint8Array<ArrayBuffer>>
     hasEnded = true;
     pages.closed();
   };
-  /** Lets other requests run after each page, because SQLite answers synchronously. */
-  const nextPage = async (): Promise<Page | undefined> => {
-    for (;;) {
-      const page = await pages.next();
-      await otherWork();
-      if (page?.length !== 0 || hasEnded) return page;
-    }
-  };
   const make = async (): Promise<Page | undefined> => {
     pages.keepOpen(true);
     try {
-      return await nextPage();
+      for (;;) {
+        const page = await pages.next();
+        // Lets other requests run after each page, because SQLite answers synchronously.
+        await otherWork();
+        if (page?.length !== 0 || hasEnded) return page;
+      }
     } finally {
       pages.keepOpen(false);
     }
@@ -62,4 +61,41 @@ export const pagedBody = (pages: Pages): ReadableStream<Uint8Array<ArrayBuffer>>
     // No page is built before it is requested.
     { highWaterMark: 0 },
   );
+};
+
+export interface ResponseBackpressure {
+  /** Undefined if it does not fit. */
+  body(
+    reader: { readonly holder: string; readonly hasKey: boolean } & Pick<Pages, "keepOpen">,
+    text: string,
+  ): ReadableStream<Uint8Array<ArrayBuffer>> | undefined;
+}
+
+/**
+ * Long answers that their readers have not taken yet, bounded in bytes: a client that requests much and reads nothing must not fill the
+ * memory. They are sent in pieces, because only then is it known when the reader has them.
+ */
+export const createResponseBackpressure = (bounds: {
+  readonly ofTenants: QuotaBounds;
+  /** Separate, so that clients without a key never use a tenant's share. */
+  readonly ofClients: QuotaBounds;
+}): ResponseBackpressure => {
+  const [ofTenants, ofClients] = [createMemoryQuota(bounds.ofTenants), createMemoryQuota(bounds.ofClients)];
+  const encoder = new TextEncoder();
+  return {
+    body: ({ holder, hasKey, keepOpen }, text) => {
+      const quota = hasKey ? ofTenants : ofClients;
+      const bytes = encoder.encode(text);
+      if (!quota.take(holder, bytes.byteLength)) return undefined;
+      let taken = 0;
+      const next = async (): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+        if (taken === bytes.byteLength) return undefined;
+        const piece = bytes.subarray(taken, taken + ANSWER_PIECE_BYTES);
+        taken += piece.byteLength;
+        return piece;
+      };
+      const closed = (): void => void quota.take(holder, -bytes.byteLength);
+      return pagedBody({ next, closed, failed: () => {}, keepOpen });
+    },
+  };
 };

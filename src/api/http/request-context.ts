@@ -1,10 +1,10 @@
 /** Data about a request besides the request itself: created when it arrives, read when its line is logged. */
 import type { Principal } from "../../access/authenticate.ts";
-import { clientAddress, holderOf } from "../../access/client.ts";
+import { holderOf } from "../../access/client.ts";
 import { isUuidV7 } from "../../event/formats.ts";
 import type { Connections } from "../../runtime/listen.ts";
 import { WATERMARK_HEADER, WATERMARK_HEADER_VALUE } from "../sandbox/watermark.ts";
-import type { ResponseBackpressure } from "./response-backpressure.ts";
+import type { ResponseBackpressure } from "./paged-body.ts";
 
 export interface RequestContext {
   readonly requestId: string;
@@ -44,11 +44,7 @@ export const openRequest =
     const context: RequestContext = {
       requestId: requestIdSent(request) ?? newRequestId(),
       clientAddress: () =>
-        clientAddress({
-          socketAddress: () => connections.address(request),
-          forwardedFor: request.headers.get("x-forwarded-for"),
-          trustedHops,
-        }),
+        forwardedAddress(request.headers.get("x-forwarded-for"), trustedHops) ?? connections.address(request),
       keepOpen: (isKept) => connections.keepOpen(request, isKept),
       backpressure,
       isSandbox: isOfSandbox(request.url),
@@ -59,6 +55,15 @@ export const openRequest =
     request[CONTEXT] = context;
     return context;
   };
+
+/**
+ * The client's address behind N trusted proxies: the Nth entry of X-Forwarded-For from the right. Each proxy appends what it saw, so whatever is
+ * further left, the client wrote, and it proves nothing. Undefined where the socket's address counts.
+ */
+export const forwardedAddress = (forwardedFor: string | null, trustedHops: number): string | undefined => {
+  const hops = trustedHops === 0 ? undefined : forwardedFor?.split(",").map((hop) => hop.trim());
+  return hops?.at(-trustedHops) || undefined;
+};
 
 export const contextOf = (request: OpenedRequest): RequestContext => {
   const context = request[CONTEXT];
@@ -101,5 +106,6 @@ export const headersOf = ({
 /** The holder that a request counts for, where shares are limited: a tenant, or a client where no key is needed. */
 export const holderOfRequest = ({
   principal,
-  clientAddress: address,
-}: Pick<RequestContext, "principal" | "clientAddress">): string => principal?.tenant ?? holderOf(address());
+  clientAddress,
+}: Pick<RequestContext, "principal" | "clientAddress">): string =>
+  principal?.tenant ?? holderOf(clientAddress());

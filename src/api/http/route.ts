@@ -133,38 +133,31 @@ const answerer = <Of extends OpenCall & Partial<Pick<Call, "viewReadiness">>, Q 
     const sequence = projections && MIN_SEQUENCE.read(query);
     return { asked, sequence, errors: declared.takesAnyQuery ? [] : query.errors() };
   };
-  const fromViews = async (
-    projections: readonly string[],
-    call: Asking<Of, Q, Body>,
-  ): Promise<Answered | undefined> => {
+  const waiting = async (asking: Asking<Of, Q, Body>, sequence: number | undefined): Promise<Answered> => {
+    const read = asksFor?.check && bodies ? await readBody(bodies, asking, asksFor) : undefined;
+    if (read && "kind" in read) return read;
+    // It was read as the declaration says.
+    const call = Object.assign(asking, { body: read?.value as Body, awaited: sequenceWait(sequence) });
+    if (!projections) return declared.answer(call);
     const answer = async (): Promise<Answered> => {
       // After the wait, during which a view may become complete.
       if (!tellsPosition) await call.viewReadiness?.check(projections);
       return declared.answer(call);
     };
-    return views ? onceSeen({ views, projections, awaited: call.awaited }, answer) : answer();
-  };
-  const waiting = async (call: Asking<Of, Q, Body>, sequence: number | undefined): Promise<Answered> => {
-    const read = asksFor?.check && bodies ? await readBody(bodies, call, asksFor) : undefined;
-    if (read && "kind" in read) return read;
-    // It was read as the declaration says.
-    const asking = Object.assign(call, { body: read?.value as Body, awaited: sequenceWait(sequence) });
-    if (!projections) return declared.answer(asking);
-    return (await fromViews(projections, asking)) ?? refuse("view_behind");
+    if (!views) return answer();
+    const answered = await onceSeen({ views, projections, awaited: call.awaited }, answer);
+    return answered ?? refuse("view_behind");
   };
   const mayWait = projections !== undefined || asksFor?.check !== undefined;
-  /** Nearly all events are sent without a query. */
-  const nothingAsked = readAll("/");
+  /** Nearly all events are sent without a query. Where views are read, a parameter that is absent may mean the present time. */
+  const nothingAsked = projections ? undefined : readAll("/");
   return (call) => {
     const { url } = call.request;
-    const { asked, sequence, errors } = url.includes("?") ? readAll(url) : nothingAsked;
+    const { asked, sequence, errors } = (!url.includes("?") && nothingAsked) || readAll(url);
     if (errors.length > 0) return invalid(errors);
     // Each was read as the declaration says.
-    const asking = Object.assign(call, {
-      asked: asked as Asked<Q>,
-      body: undefined as Body,
-      awaited: undefined,
-    });
+    const read = { asked: asked as Asked<Q>, body: undefined as Body, awaited: undefined };
+    const asking = Object.assign(call, read);
     return mayWait ? waiting(asking, sequence) : declared.answer(asking);
   };
 };

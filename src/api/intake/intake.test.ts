@@ -17,9 +17,9 @@ import {
   LogUnavailableError,
   type OutgoingRecord,
   type StoredMessage,
+  wholeText,
 } from "../../log/event-log.ts";
 import type { Outcome } from "../../log/outcome.ts";
-import { wholeText } from "../../log/record.ts";
 import { answerBatch } from "./answer.ts";
 import { createIntake, type FoundEarlier, type JudgedRequest, type Refusal } from "./intake.ts";
 

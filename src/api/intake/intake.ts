@@ -16,10 +16,19 @@ import {
   PROBLEMS_PER_EVENT_MAX,
 } from "../../limits.ts";
 import type { AcceptedCounts } from "../../log/accepted-counts.ts";
-import type { LogReader, OutgoingRecord, RecordAppender } from "../../log/event-log.ts";
-import { messageIdOfEvent, messageIdOfKey } from "../../log/message-id.ts";
+import {
+  type LogReader,
+  messageIdOfEvent,
+  messageIdOfKey,
+  type OutgoingRecord,
+  type PayloadText,
+  RECORD_END,
+  type RecordAppender,
+  recordBytes,
+  wholeText,
+} from "../../log/event-log.ts";
 import type { Outcome, Sequence } from "../../log/outcome.ts";
-import { type PayloadText, RECORD_END, recordBytes, recordStart, wholeText } from "../../log/record.ts";
+import { recordStart } from "../../log/record.ts";
 import { leafHashOfText } from "../../proof/rfc6962.ts";
 import { createPauses } from "../../runtime/pauses.ts";
 import { type JsonSlice, sliceBatch, sliceBody } from "./json/slice.ts";
@@ -137,7 +146,7 @@ const judgeOne = (
   const sliced = sliceBody(submission.text);
   if (sliced.kind === "invalid_json") return sliced;
   const arrival = arrivalOf(dependencies, submission);
-  const event = judgeEvent(dependencies, arrival, { slice: sliced.slice, index: 0, idempotencyKey });
+  const event = judgeEvent(dependencies, arrival, sliced.slice, { index: 0, idempotencyKey });
   if (event.kind === "too_large") return { kind: "event_too_large" };
   if (event.kind === "invalid") return { ...event, kind: "invalid_request" };
   const { tenant, receivedAt } = arrival;
@@ -157,7 +166,7 @@ const judgeBatch = async (
   let problemsLeft = PROBLEMS_PER_BATCH_MAX;
   const take = (slice: JsonSlice): void => {
     const index = events.length + rejected.length;
-    const event = judgeEvent(dependencies, arrival, { slice, index });
+    const event = judgeEvent(dependencies, arrival, slice, { index });
     if (event.kind === "judged") return void events.push(event);
     const rejection = rejectInvalid(index, event, problemsLeft);
     problemsLeft -= Math.max(0, rejection.errors.length - 1);
@@ -187,11 +196,8 @@ const arrivalOf = ({ now }: IntakeDependencies, { tenant, requestId }: Submissio
 const judgeEvent = (
   { validate, subjectOf }: IntakeDependencies,
   { tenant, nowMs, start }: ReturnType<typeof arrivalOf>,
-  {
-    slice,
-    index,
-    idempotencyKey,
-  }: { readonly slice: JsonSlice; readonly index: number; readonly idempotencyKey?: string | undefined },
+  slice: JsonSlice,
+  { index, idempotencyKey }: { readonly index: number; readonly idempotencyKey?: string | undefined },
 ): JudgedEvent | Refused => {
   const judged = judge(validate, slice, nowMs);
   if (judged.kind !== "valid") return judged;

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { CALENDARS_PER_KEY_MAX, CalendarRequest } from "../../access/calendars.ts";
@@ -305,5 +306,6 @@ const escaped = (text: string): string =>
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed.
     .replaceAll(/[\u0000-\u001F\u007F]/g, "");
 
-/** §3.1: a line has at most 75 octets; the next begins with a space, which counts. A character has at most four and is never cut. */
-const folded = (line: string): string => line.replaceAll(/(?:[ -~]{72}|.{18})(?=.)/gsu, "$&\r\n ");
+/** §3.1: a line of more than 75 octets goes on in the next, after a space, which counts. A character has at most four and is never cut. */
+const folded = (line: string): string =>
+  Buffer.byteLength(line) <= 75 ? line : line.replaceAll(/(?:[ -~]{72}|.{18})(?=.)/gsu, "$&\r\n ");

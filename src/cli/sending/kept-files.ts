@@ -1,5 +1,5 @@
 /** The two files that an import keeps: events that will never be accepted, and how far it is. */
-import { open, readFile } from "node:fs/promises";
+import { open, readFile, stat } from "node:fs/promises";
 import { missingAs, replaceDurably } from "../../runtime/durable-file.ts";
 import { printable } from "../../runtime/printable.ts";
 import type { Input } from "../command.ts";
@@ -27,8 +27,10 @@ export const openRejections = async (input: Input, { err }: Context): Promise<Re
   const cannot = (error: unknown): never => {
     throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
   };
+  const isCutOff = await endsWithinLine(path).catch(cannot);
   // Opened for appending: refused events of an earlier run stay in it.
   const file = await open(path, "a", 0o600).catch(cannot);
+  if (isCutOff) await file.writeFile("\n").catch(cannot);
   return {
     add: async (rejections) => {
       if (rejections.length === 0) return;
@@ -37,6 +39,15 @@ export const openRejections = async (input: Input, { err }: Context): Promise<Re
     },
     [Symbol.asyncDispose]: () => file.close(),
   };
+};
+
+/** If a killed run left an incomplete last line, only that line is lost. A pipe or a terminal cannot be checked. */
+const endsWithinLine = async (path: string): Promise<boolean> => {
+  const found = await stat(path).catch(missingAs(undefined));
+  if (!found?.isFile() || found.size === 0) return false;
+  await using file = await open(path, "r");
+  const { buffer } = await file.read(new Uint8Array(1), 0, 1, found.size - 1);
+  return buffer[0] !== 0x0a;
 };
 
 /** The event as it was sent, including numbers that no double can hold. */

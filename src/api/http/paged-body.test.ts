@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createResponseBackpressure } from "./response-backpressure.ts";
+import { createResponseBackpressure } from "./paged-body.ts";
 
 const BOUNDS = { heldMax: 1000, perHolderMax: 500 };
 const TEXT = "é".repeat(150);
