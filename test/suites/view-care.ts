@@ -78,7 +78,7 @@ const longText = (chance: Chance, characters: number, from = 0x20000, count = 0x
 /** The characters that names may consist of, as the first character and how many. */
 const CHARACTERS = {
   "characters of four bytes": [0x20000, 0xa000],
-  // No database stores these unchanged (src/views/store/stored-rows.ts).
+  // No database stores these unchanged (src/views/store/tables.ts).
   "halves of pairs": [0xdc00, 0x400],
   "U+0000": [0, 1],
 } as const;

@@ -21,8 +21,7 @@ import {
 import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
 import { decodeRecord } from "../../log/record.ts";
 import { SANDBOX_ORIGIN } from "../../proof/sealed-head.ts";
-import { caseOfEvents } from "../../views/cases/case-of-events.ts";
-import { decisionEntry, decisionIn } from "../../views/cases/entries.ts";
+import { caseOfEvents, decisionEntry, decisionIn } from "../../views/cases/entries.ts";
 import { type Answer, give, givePage, giveText, isRefusal, refuse, respond } from "../http/answers.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { integer, integerOr } from "../http/parameters.ts";

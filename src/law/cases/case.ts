@@ -164,8 +164,7 @@ export const unlinkedIn = ({ facts, links }: Pick<Case, "facts" | "links">): rea
   });
 
 /** Stands in a register even where it names nothing. Then it is a case of its own (views/cases/nodes.ts). */
-export const standsAlone = (fact: Fact): boolean =>
-  isNotice(fact) || isReviewCompleted(fact) || isReviewTriggered(fact);
+export const standsAlone = (fact: Fact): boolean => isNotice(fact) || isOfReview(fact);
 
 /** What the event continues without naming it. Where nothing is found that it could mean, it stands in that register under its own id. */
 export const followedBy = ({ type, links }: Fact): "objection" | "incident" | undefined => {
@@ -239,13 +238,21 @@ const decisionsOf = (
   return [...grouped(facts, (fact) => parts.links.decisionOf(fact)?.id)].map(([id, all]): Decision => {
     // Where several facts make the decision, the first counts.
     const made = all.find(({ type }) => type === DECISION_MADE);
-    const own = all.filter((fact) => !fact.bySubject || isShownBefore(fact, made));
+    const own = all.some(({ bySubject }) => bySubject)
+      ? all.filter((fact) => !fact.bySubject || isShownBefore(fact, made))
+      : all;
+    const [notices, explanations, reversals]: [Fact[], Fact[], Fact[]] = [[], [], []];
+    for (const fact of own) {
+      if (isNoticeShown(fact)) notices.push(fact);
+      else if (isExplanation(fact)) explanations.push(fact);
+      else if (isReversal(fact)) reversals.push(fact);
+    }
     return {
       id,
       made,
-      notices: own.filter(isNoticeShown),
-      explanations: own.filter(isExplanation),
-      reversals: own.filter(isReversal),
+      notices,
+      explanations,
+      reversals,
       objections: objections.get(id) ?? NONE,
       reviews: reviews.get(id) ?? NONE,
       facts: own,
@@ -265,10 +272,12 @@ type Growing<Thing> = { -readonly [Name in keyof Thing]: Thing[Name] };
  */
 const noticesOf = (facts: readonly Fact[]): readonly Notice[] => {
   const unanswered = { dismissed: undefined, acknowledged: undefined };
-  const notices = facts
-    .filter((fact) => isNoticeShown(fact) && !fact.bySubject)
-    .map((shown): Growing<Notice> => ({ id: shown.id, shown, ...unanswered }));
-  const answers = facts.filter(isNoticeAnswer);
+  const [notices, answers]: [Growing<Notice>[], Fact[]] = [[], []];
+  for (const fact of facts) {
+    if (isNoticeAnswer(fact)) answers.push(fact);
+    else if (isNoticeShown(fact) && !fact.bySubject)
+      notices.push({ id: fact.id, shown: fact, ...unanswered });
+  }
   if (answers.length === 0) return notices;
   const byDecision = Map.groupBy(notices, ({ shown }) => shown?.links.decision);
   const byCorrelation = Map.groupBy(notices, ({ shown }) => shown?.links.correlation);
@@ -289,18 +298,20 @@ const isReviewTriggered = ({ type }: Fact): boolean => type === "decision.human_
 const isReviewCompleted = ({ type }: Fact): boolean =>
   type === "decision.human_review_completed" || type === "human_review";
 
+const isOfReview = (fact: Fact): boolean => isReviewTriggered(fact) || isReviewCompleted(fact);
+
 /**
  * A review is identified by its decision, else by its objection, else by its correlation (DOMAIN 2b), and each of these has one review at a time. A trigger
  * opens a review unless one is open, the next completion closes it, and a completion without an open review is an orphan.
  */
 const reviewsOf = (facts: readonly Fact[], { decisionOf, soleObjectionOf }: Links): readonly Review[] => {
+  if (!facts.some(isOfReview)) return NONE;
   // At equal times the trigger comes first, whatever the ids.
   const ofReviews = facts
-    .filter((fact) => isReviewTriggered(fact) || isReviewCompleted(fact))
+    .filter(isOfReview)
     .sort((one, other) =>
       one.at === other.at ? Number(isReviewCompleted(one)) - Number(isReviewCompleted(other)) : 0,
     );
-  if (ofReviews.length === 0) return NONE;
   const reviewed = new Map<string, (Growing<Review> & { readonly triggers: Fact[] })[]>();
   for (const fact of ofReviews) {
     const decision = decisionOf(fact);

@@ -11,7 +11,6 @@ import {
   isNamelessNotice,
   isNotice,
   type LinkKind,
-  type Links,
   type NamedKind,
   nameByEvent,
   OBJECTION_RECEIVED,
@@ -65,86 +64,14 @@ export const nodesOf = (fact: Fact): readonly string[] => {
   return names.length === 0 && standsAlone(fact) ? [eventNode(fact.id)] : names;
 };
 
-/** A fact in a row: 0 where it has nothing, cut after the last it has. Beside the name of the row it has these links; with 0 that alone, with {} not even that. */
-type StoredFact = readonly [
-  ...[at: string, id: string, sequence: number, recorded: string, type: string, asset: string],
-  ...[links?: Links | 0, says?: Fact["says"] | 0, subject?: string | 0, bases?: readonly string[] | 0],
-  ...[tier?: string | 0, version?: string | 0, marks?: Pick<Fact, "byOriginal" | "awaitsDecision">],
-];
-
-/** The kind of a name, and what stands after it. */
-const partsOf = (node: string): readonly [kind: LinkKind | undefined, value: string] => {
-  const end = node.indexOf(":");
-  const kind = node.slice(0, end);
-  return [KINDS.find((each) => each === kind), node.slice(end + 1)];
-};
-
-const isEmpty = (members: object): boolean => {
-  for (const _ in members) return false;
-  return true;
-};
-
-const storedFact = (fact: Fact, own: LinkKind | undefined, value: string): readonly unknown[] => {
-  const { at, id, sequence, recorded, type, asset, links, says, byOriginal, awaitsDecision } = fact;
-  const others: Writable<Links> = {};
-  for (const kind of KINDS) if (kind !== own && links[kind] !== undefined) others[kind] = links[kind];
-  const isOwn = own !== undefined && links[own] === value;
-  const stored: unknown[] = [at, id, sequence, recorded, type, asset, isOwn && isEmpty(others) ? 0 : others];
-  stored.push(isEmpty(says) ? 0 : says, fact.subject ?? 0, fact.bases ?? 0, fact.tier ?? 0);
-  stored.push(fact.version ?? 0);
-  if (byOriginal || awaitsDecision) stored.push({ byOriginal, awaitsDecision });
-  while (stored[stored.length - 1] === 0) stored.pop();
-  return stored;
-};
-
-const factIn = (stored: StoredFact, own: LinkKind | undefined, value: string): Fact => {
-  const [at, id, sequence, recorded, type, asset, others, says, subject, bases, tier, version, marks] =
-    stored;
-  const links: Writable<Links> = others || {};
-  if (own !== undefined && !(others && isEmpty(others))) links[own] = value;
-  const fact: Writable<Fact> = { at, id, sequence, recorded, type, asset, links, says: says || {} };
-  if (version !== undefined && version !== 0) fact.version = version;
-  if (subject !== undefined && subject !== 0) fact.subject = subject;
-  if (tier !== undefined && tier !== 0) fact.tier = tier;
-  if (bases) fact.bases = bases;
-  return marks ? { ...fact, ...marks } : fact;
-};
-
-/** The names beside its own in each fact of a node, which are neighbours of it. */
-const namesBeside = (facts: readonly Fact[], node: string): Set<string> => {
-  const names = new Set<string>();
-  for (const fact of facts) for (const name of nodesOf(fact)) if (name !== node) names.add(name);
-  return names;
-};
-
-/** Nearly every event has such a row, so nothing stands in it that follows from its name or its facts. */
-export const nodeFrom = (row: Row | undefined): Node => {
-  if (!row) return EMPTY;
-  const node = rowText(row, "node");
-  const [own, value] = partsOf(node);
-  const stored: readonly StoredFact[] = JSON.parse(rowText(row, "facts"));
-  const facts = stored.map((each) => factIn(each, own, value));
-  const names = namesBeside(facts, node);
-  const others: readonly string[] = row.neighbours === null ? [] : JSON.parse(rowText(row, "neighbours"));
-  for (const name of others) names.add(name);
-  const neighbours = names.size === 0 ? [] : [...names].sort().slice(0, CASE_NEIGHBOURS_MAX + 1);
-  const more: Partial<Node> = row.more === null ? {} : JSON.parse(rowText(row, "more"));
-  return { ...EMPTY, facts, events: facts.length, neighbours, ...more };
-};
+/** Every event has such a row, so what most of them leave empty is left out. */
+export const nodeFrom = (row: Row | undefined): Node =>
+  row ? { ...EMPTY, ...JSON.parse(rowText(row, "state")) } : EMPTY;
 
 export const rowOf = (tenant: string, node: string, state: Node): RowOf<typeof CASE_NODES> => {
   const { facts, events, neighbours, borrowed, expired, others } = state;
-  const [own, value] = partsOf(node);
-  const names = namesBeside(facts, node);
-  const far = names.size === 0 ? neighbours : neighbours.filter((name) => !names.has(name));
-  const isPlain = borrowed.length === 0 && expired === 0 && events === facts.length;
-  return {
-    tenant,
-    node,
-    facts: JSON.stringify(facts.map((fact) => storedFact(fact, own, value))),
-    neighbours: far.length === 0 ? null : JSON.stringify(far),
-    more: isPlain ? null : JSON.stringify({ events, borrowed, expired, others }),
-  };
+  const isPlain = borrowed.length === 0 && expired === 0 && others.length === 0;
+  return { tenant, node, state: JSON.stringify(isPlain ? { facts, events, neighbours } : state) };
 };
 
 /** Where there are too many facts, the most important ones stay, and of these the earliest, in whatever order they arrived. */
@@ -254,6 +181,8 @@ export const factsOf = (names: readonly string[], node: (name: string) => Node):
 
 const factsBesideHubs = ({ facts }: Node, node: (name: string) => Node): readonly Fact[] =>
   facts.map((fact) => {
+    // As most are, and this is done for each.
+    if (fact.links.objection === undefined && fact.links.incident === undefined) return fact;
     const named = renamed(fact, (kind, value) =>
       isHub(node(nodeName(kind, value))) ? ownName(kind, fact) : value,
     );

@@ -1,4 +1,4 @@
-import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../store/tables.ts";
+import { INTEGER, type Table, TEXT } from "../store/tables.ts";
 
 export const CASES_VIEW = "cases";
 
@@ -12,12 +12,7 @@ export const CASE_NODES = {
     tenant: TEXT,
     /** Kind and value, such as `decision:dec_42`. */
     node: TEXT,
-    /** JSON array of the facts, each of them an array (nodes.ts). */
-    facts: TEXT,
-    /** JSON array of the names beside it that none of the facts names; null where there are none. */
-    neighbours: NULLABLE_TEXT,
-    /** JSON object of what few have: facts of others, events beyond the limit, how many have expired. */
-    more: NULLABLE_TEXT,
+    state: TEXT,
   },
   primaryKey: ["tenant", "node"],
   indexes: [],

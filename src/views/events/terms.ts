@@ -45,7 +45,7 @@ export const createEventWords = () => {
 };
 
 /** Half of all events may have a type, half a tier or a basis, and hardly any both: one label for the two finds these without reading the others. */
-export const eventLabels = (facts: LabelledFacts): readonly Label[] => {
+export const eventLabels = (facts: EventFacts): readonly Label[] => {
   const { assetId, eventType, riskTier, correlationId, subjectHash, traceId } = facts;
   const { group } = splitEventType(eventType);
   const labels: Label[] = [
@@ -63,11 +63,6 @@ export const eventLabels = (facts: LabelledFacts): readonly Label[] => {
     labels.push(["basis", basis], ["type.basis", eventType, basis], ["group.basis", group, basis]);
   return labels;
 };
-
-type LabelledFacts = Pick<
-  EventFacts,
-  "assetId" | "eventType" | "riskTier" | "correlationId" | "subjectHash" | "traceId" | "tags" | "legalBases"
->;
 
 export interface AskedFacts {
   readonly assetId?: string | undefined;

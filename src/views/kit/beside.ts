@@ -2,12 +2,13 @@
  * Views that are built beside the live ones: the same rules, with other names of tables and a position of their own, until they take the place of the
  * live ones in one transaction. The names are translated where rows are read and written, so projections do not notice.
  */
-import { OWN_TABLES } from "../store/stored-rows.ts";
+
 import { type Row, rowText, type Table } from "../store/tables.ts";
 import {
   DEAD_LETTERS,
   type Expectation,
   isTextWrite,
+  OWN_TABLES,
   type ViewDefinition,
   type ViewStore,
   type Write,

@@ -4,8 +4,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { CHECKED_ROWS_MAX, CHECKED_ROWS_PER_READ, COUNT_EXACT_MAX } from "../../limits.ts";
 import type { Condition } from "../store/conditions.ts";
 import { type Place, readCursor, writeCursor } from "../store/cursor.ts";
-import { compareStored } from "../store/stored-rows.ts";
-import type { Row, Table, Value } from "../store/tables.ts";
+import { compareStored, type Row, type Table, type Value } from "../store/tables.ts";
 import { type TenantQuery, tenantList } from "../store/tenant-query.ts";
 import type { ViewStore } from "../store/view-store.ts";
 

@@ -4,8 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sequence } from "../../log/outcome.ts";
-import { compareStored } from "../store/stored-rows.ts";
-import { keyText, type Row, type Table } from "../store/tables.ts";
+import { compareStored, keyText, type Row, type Table } from "../store/tables.ts";
 import type { Snapshot, ViewDefinition } from "../store/view-store.ts";
 import {
   LEADER_BEHIND_TRIES_MAX,

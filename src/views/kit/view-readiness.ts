@@ -5,10 +5,9 @@
 import { VIEW_MADE_RECORDS_MIN } from "../../limits.ts";
 import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import { tablesIn } from "../store/stored-rows.ts";
 import { rowInteger } from "../store/tables.ts";
 import { isAway, ViewsUnavailableError, ViewsUnmadeError } from "../store/unavailable.ts";
-import { VIEWS, type ViewDefinition, type ViewStore } from "../store/view-store.ts";
+import { tablesIn, VIEWS, type ViewDefinition, type ViewStore } from "../store/view-store.ts";
 import { successorOf } from "./beside.ts";
 import { positionsOf } from "./view-end.ts";
 

@@ -4,7 +4,6 @@
  */
 import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_WRITE_SLICE_MS_MAX } from "../../limits.ts";
 import { createPauses } from "../../runtime/pauses.ts";
-import { storing } from "./stored-rows.ts";
 import {
   columnName,
   columnOf,
@@ -14,6 +13,7 @@ import {
   keyText,
   type Row,
   sqlName,
+  storing,
   type Table,
   type Value,
 } from "./tables.ts";

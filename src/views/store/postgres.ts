@@ -9,12 +9,11 @@ import type { QueryParameter } from "./conditions.ts";
 import { type Connection, createConnection, leastBusy, type RunSql } from "./postgres-connection.ts";
 import { constraintMessage, DatabaseError, isLockTimeout } from "./postgres-errors.ts";
 import { loadStatement, POSTGRES, writeStatements } from "./postgres-writes.ts";
-import { fromStored, OWN_TABLES, toStored } from "./stored-rows.ts";
 import { createStoredViews, type Reading, type Writing } from "./stored-views.ts";
-import { among, sqlName, tableDdl } from "./tables.ts";
+import { among, fromStored, sqlName, tableDdl, toStored } from "./tables.ts";
 import { postgresMatchText, postgresTextIndexDdl } from "./text-index.ts";
 import { ViewsMissingError } from "./unavailable.ts";
-import type { ViewStore } from "./view-store.ts";
+import { OWN_TABLES, type ViewStore } from "./view-store.ts";
 
 export const createPostgresViews = ({ url }: { readonly url: string }): ViewStore => {
   const writer = createConnection(url);

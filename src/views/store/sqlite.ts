@@ -18,9 +18,19 @@ import {
   isBusy,
   type Statements,
 } from "./sqlite-connection.ts";
-import { fromStored, OWN_TABLES, storing, toStored } from "./stored-rows.ts";
 import { createStoredViews, type Reading } from "./stored-views.ts";
-import { columnName, insertSql, type Row, rowText, sqlName, type Table, tableDdl } from "./tables.ts";
+import {
+  columnName,
+  fromStored,
+  insertSql,
+  type Row,
+  rowText,
+  sqlName,
+  storing,
+  type Table,
+  tableDdl,
+  toStored,
+} from "./tables.ts";
 import {
   createRowTerms,
   sqliteMatchText,
@@ -28,7 +38,7 @@ import {
   sqliteTextIndexDdl,
   type TextIndex,
 } from "./text-index.ts";
-import { isTextWrite, type ViewStore, type WhichRows, type Write } from "./view-store.ts";
+import { isTextWrite, OWN_TABLES, type ViewStore, type WhichRows, type Write } from "./view-store.ts";
 
 export const createSqliteViews = ({ path }: { readonly path: string }): ViewStore => {
   const { writer, reader } = connect(path);

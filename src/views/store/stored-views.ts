@@ -1,15 +1,9 @@
 /** What a view store does, in either database: only statements, transactions and locks differ. */
 import { SNAPSHOT_ROWS } from "../../limits.ts";
 import {
-  deadLetterWrite,
+  among,
   fromStored,
   isSameRow,
-  newViewRow,
-  tablesIn,
-  UnstorableError,
-} from "./stored-rows.ts";
-import {
-  among,
   keyText,
   keyValues,
   pageSql,
@@ -18,14 +12,18 @@ import {
   rowText,
   sqlName,
   type Table,
+  UnstorableError,
   type Value,
 } from "./tables.ts";
 import type { TextIndex } from "./text-index.ts";
 import {
   type CommitResult,
+  deadLetterWrite,
   type Expectation,
+  newViewRow,
   type RevisionResult,
   revised,
+  tablesIn,
   VIEWS,
   type ViewDefinition,
   type ViewStore,

@@ -3,7 +3,7 @@
  * to which they belong change in one transaction, and only from the position that the writer has seen: that makes projecting exactly-once, whoever
  * runs it and however often.
  */
-import { INTEGER, NULLABLE_TEXT, type Row, type Table, TEXT } from "./tables.ts";
+import { INTEGER, NULLABLE_TEXT, type Row, rowText, type Table, TEXT } from "./tables.ts";
 import type { TenantQuery } from "./tenant-query.ts";
 import type { Label, NamedTime, TextIndex } from "./text-index.ts";
 
@@ -206,3 +206,22 @@ export const DEAD_LETTERS = {
   primaryKey: ["projection", "sequence"],
   indexes: [["tenant", "sequence"]],
 } as const satisfies Table;
+
+export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS, VIEW_REVISIONS, VIEW_ENDS];
+
+/** All tables are in the order in which a search reads them (tenant-query.ts). */
+export const newViewRow = ({ name, version, tables, textIndexes = [] }: ViewDefinition): Row => ({
+  name,
+  version,
+  position: 0,
+  tables: JSON.stringify([...textIndexes, ...tables].map((each) => each.name)),
+});
+
+/** The names of the tables with which the view was made, from its row. */
+export const tablesIn = (viewRow: Row): readonly string[] => JSON.parse(rowText(viewRow, "tables"));
+
+export const deadLetterWrite = ({ eventId, recordedAt, ...letter }: DeadLetter): Write => ({
+  kind: "upsert",
+  table: DEAD_LETTERS,
+  row: { ...letter, event_id: eventId, recorded_at: recordedAt },
+});

@@ -21,11 +21,14 @@ interface Entry extends Decision {
   readonly correlation: string | undefined;
   readonly notice: Fact | undefined;
   readonly obligations: readonly Obligation[];
+  readonly open: readonly Obligation[];
   readonly rules: Rules;
   readonly links: Links;
 }
 
 const { integer, optional, text, times } = columnsOf<Entry>();
+
+const NONE: readonly never[] = [];
 
 export const decisionsRegister = registerOf<Entry>({
   name: "decisions",
@@ -34,6 +37,7 @@ export const decisionsRegister = registerOf<Entry>({
     return is.decisions.flatMap((decision) => {
       const first = decision.made ?? decision.facts[0];
       if (!first) return [];
+      const own = byDecision.get(decision.id) ?? NONE;
       const correlation = decision.facts.find(({ links }) => links.correlation !== undefined);
       return [
         {
@@ -41,7 +45,8 @@ export const decisionsRegister = registerOf<Entry>({
           first,
           correlation: correlation?.links.correlation,
           notice: noticeBefore(decision),
-          obligations: byDecision.get(decision.id) ?? [],
+          obligations: own,
+          open: own.length === 0 ? NONE : own.filter(isOpen),
           rules,
           links: is.links,
         },
@@ -59,8 +64,8 @@ export const decisionsRegister = registerOf<Entry>({
     risk_tier: optional(({ made }) => made?.tier),
     at: text(({ first }) => first.at),
     ...times("made", ({ made }) => made),
-    made_again: integer(
-      ({ made, facts }) => facts.filter((fact) => fact.type === DECISION_MADE && fact !== made).length,
+    made_again: integer(({ made, facts }) =>
+      facts.length > 1 ? facts.filter((fact) => fact.type === DECISION_MADE && fact !== made).length : 0,
     ),
     outcome: optional(
       ({ made }) => made?.says.outcome && shortened(made.says.outcome, OUTCOME_CHARACTERS_MAX),
@@ -75,9 +80,9 @@ export const decisionsRegister = registerOf<Entry>({
     ...times("review_completed", ({ reviews }) => reviews.findLast(isCompleted)?.completed),
     ...times("reversed", ({ reversals }) => reversals[0]),
     objections: integer(({ objections }) => objections.length),
-    obligations_open: integer(({ obligations }) => obligations.filter(isOpen).length),
+    obligations_open: integer(({ open }) => open.length),
     obligations_late: integer(({ obligations }) => obligations.filter(isLate).length),
-    open_due_at: optional(({ obligations }) => firstDueOf(obligations.filter(isOpen))),
+    open_due_at: optional(({ open }) => firstDueOf(open)),
     // The steps that are not in the log, each with the time at which it falls due; null where it is missing at once.
     steps: text((decision) => JSON.stringify(stepsOf(decision))),
   },
@@ -129,8 +134,7 @@ type Step = readonly [name: DecisionStep, dueAt: string | null];
 const NO_LIMIT = "";
 
 const stepsOf = (entry: Entry): readonly Step[] => {
-  const { made, notice, objections, reviews, obligations } = entry;
-  const open = obligations.filter(isOpen);
+  const { made, notice, objections, reviews, obligations, open } = entry;
   const firstDue = (those: readonly Obligation[]): string => firstDueOf(those) ?? NO_LIMIT;
   const steps: Step[] = [];
   if (made === undefined) steps.push(["decision", null]);

@@ -77,22 +77,16 @@ const coverageRowsOf = ({ tenant, is, obligations, rules: { deadlines } }: CaseV
   return rows;
 };
 
-export const coverageRegister: Register = { table: COVERAGE, kind: "counts", rowsOf: coverageRowsOf };
-
-export const coverageOpenRegister: Register = {
-  table: COVERAGE_OPEN,
-  kind: "counts",
-  rowsOf: ({ tenant, obligations, rules }) =>
-    obligations
-      .filter(({ status }) => status === "open")
-      .map(({ rule, asset: asset_id, dueAt: due_at }) => ({
-        tenant,
-        asset_id,
-        ...dutyOf(rules.deadlines, rule),
-        due_at,
-        obligations: 1,
-      })),
-};
+const coverageOpenRowsOf = ({ tenant, obligations, rules }: CaseView) =>
+  obligations
+    .filter(({ status }) => status === "open")
+    .map(({ rule, asset: asset_id, dueAt: due_at }) => ({
+      tenant,
+      asset_id,
+      ...dutyOf(rules.deadlines, rule),
+      due_at,
+      obligations: 1,
+    }));
 
 /**
  * The days on which a tool was used for which Local Law 144 asks for an audit. The years of audits are held against them when it is read, as either may come
@@ -100,26 +94,17 @@ export const coverageOpenRegister: Register = {
  */
 export const LL144_USES = {
   name: "ll144_uses",
-  columns: {
-    tenant: TEXT,
-    asset_id: TEXT,
-    day: TEXT,
-    decisions: INTEGER,
-  },
+  columns: { tenant: TEXT, asset_id: TEXT, day: TEXT, decisions: INTEGER },
   primaryKey: ["tenant", "asset_id", "day"],
   indexes: [],
 } as const satisfies Table;
 
-export const ll144UsesRegister: Register = {
-  table: LL144_USES,
-  kind: "counts",
-  rowsOf: ({ tenant, is: { decisions } }) =>
-    decisions.flatMap((decision) =>
-      decision.made && needsBiasAudit(decision)
-        ? [{ tenant, asset_id: decision.made.asset, day: dateInNewYork(decision.made.at), decisions: 1 }]
-        : [],
-    ),
-};
+const ll144UsesRowsOf = ({ tenant, is: { decisions } }: CaseView) =>
+  decisions.flatMap((decision) =>
+    decision.made && needsBiasAudit(decision)
+      ? [{ tenant, asset_id: decision.made.asset, day: dateInNewYork(decision.made.at), decisions: 1 }]
+      : [],
+  );
 
 export const REGISTERS: readonly Register[] = [
   decisionsRegister,
@@ -128,9 +113,9 @@ export const REGISTERS: readonly Register[] = [
   humanReviewsRegister,
   incidentsRegister,
   obligationsRegister,
-  coverageRegister,
-  coverageOpenRegister,
-  ll144UsesRegister,
+  { table: COVERAGE, kind: "counts", rowsOf: coverageRowsOf },
+  { table: COVERAGE_OPEN, kind: "counts", rowsOf: coverageOpenRowsOf },
+  { table: LL144_USES, kind: "counts", rowsOf: ll144UsesRowsOf },
 ];
 
 export interface CaseChanges {

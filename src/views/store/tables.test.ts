@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { isEventId } from "../../event/formats.ts";
-import { fromStoredText, toStoredText } from "./stored-rows.ts";
+import { fromStoredText, toStoredText } from "./tables.ts";
 
 /** Any UTF-16 units, often the difficult ones. */
 const anyText = fc
