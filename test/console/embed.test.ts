@@ -1,8 +1,7 @@
 /** `<prooftrail-events>` on a page of another origin, and the tokens that it shows events with. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
-import { noBrowserReason, screenshotPath, startBrowser, type TestBrowser } from "../support/browser.ts";
+import { describeInBrowser, openPage, startBrowser, type TestBrowser } from "../support/browser.ts";
 import { expectAccessible } from "../support/console.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -153,84 +152,71 @@ test("the script is small", async () => {
   expect(gzipSync(await script.bytes()).byteLength).toBeLessThan(15 * 1024);
 });
 
-describe.skipIf(noBrowserReason !== undefined)(
-  `on a page of another origin under a strict policy${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
-  () => {
-    let opened: TestBrowser;
-    let browser: Browser | null;
-    beforeAll(async () => {
-      opened = await startBrowser({ origin: originOf(pages), width: 800 });
-      browser = opened.context.browser();
-    });
-    afterAll(() => opened[Symbol.asyncDispose]());
+describeInBrowser("on a page of another origin under a strict policy", () => {
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    browser = await startBrowser({ origin: originOf(pages), width: 800 });
+  });
+  afterAll(() => browser[Symbol.asyncDispose]());
 
-    /** In a context that intercepts nothing, because interception answers the questions before a request (CORS) itself. */
-    const openPage = async (address: string, width = 800): Promise<{ page: Page; complaints: string[] }> => {
-      const context = await browser?.newContext({ viewport: { width, height: 700 } });
-      if (!context) throw new Error("the browser has ended");
-      const page = await context.newPage();
-      const complaints: string[] = [];
-      page.on("console", (message) => complaints.push(message.text()));
-      page.on("pageerror", (error) => complaints.push(String(error)));
-      await page.goto(address);
-      return { page, complaints };
+  const open = async (address: string, width = 800) => {
+    const opened = await openPage(browser, address);
+    await opened.page.setViewportSize({ width, height: 700 });
+    return opened;
+  };
+  const pageWith = (token: string, lang = "en", of = pages): string =>
+    `${originOf(of)}/?${new URLSearchParams({ token, lang })}`;
+
+  test.each([
+    [800, "light", "en"],
+    [390, "dark", "ko"],
+  ] as const)(
+    "at %p pixels, %s, in %s: a table with pages, by keyboard, and nothing for axe-core",
+    async (width, scheme, lang) => {
+      const { page, complaints } = await open(pageWith(await tokenFor(CREDIT), lang), width);
+      await page.emulateMedia({ colorScheme: scheme });
+      const rows = page.locator("prooftrail-events tbody tr");
+      await rows.first().waitFor();
+      expect(await rows.count()).toBe(5);
+      expect(await rows.first().textContent()).toContain("<b>credit</b>_model");
+      await expectAccessible(page, `embed ${width} ${scheme} ${lang}`);
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      await until("the older page is there", async () => (await rows.count()) === 4);
+      // The focus is on what leads back.
+      await page.keyboard.press("Enter");
+      await until("the newest page is there", async () => (await rows.count()) === 5);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  test("says that there is nothing, that the token has ended, and that the page may not show it", async () => {
+    const said = async (address: string): Promise<string | null> => {
+      const { page } = await open(address);
+      const text = page.locator("prooftrail-events p");
+      await until("it is loaded", async () => !["Loading…", "", null].includes(await text.textContent()));
+      expect(await page.locator("prooftrail-events tr").count()).toBe(0);
+      await expectAccessible(page, "embed");
+      return text.textContent();
     };
-    const pageWith = (token: string, lang = "en", of = pages): string =>
-      `${originOf(of)}/?${new URLSearchParams({ token, lang })}`;
+    const ended = await tokenFor({ expires_in: 1 });
+    await until("the token is over", async () => (await ask(ended)).status === 401);
+    expect(await said(pageWith(await tokenFor({ filter: { asset_id: "none" } })))).toBe("No events yet.");
+    expect(await said(pageWith(ended))).toBe("This view has expired. Load the page again.");
+    expect(await said(pageWith(await tokenFor(), "en", strangers))).toBe("The events could not be loaded.");
+  });
 
-    test.each([
-      [800, "light", "en"],
-      [390, "dark", "ko"],
-    ] as const)(
-      "at %p pixels, %s, in %s: a table with pages, by keyboard, and nothing for axe-core",
-      async (width, scheme, lang) => {
-        const { page, complaints } = await openPage(pageWith(await tokenFor(CREDIT), lang), width);
-        await page.emulateMedia({ colorScheme: scheme });
-        const rows = page.locator("prooftrail-events tbody tr");
-        await rows.first().waitFor();
-        expect(await rows.count()).toBe(5);
-        expect(await rows.first().textContent()).toContain("<b>credit</b>_model");
-        await expectAccessible(page, "embed");
-        const path = await screenshotPath(`embed-${width}-${scheme}-${lang}.png`);
-        if (path) await page.screenshot({ path });
-        await page.keyboard.press("Tab");
-        await page.keyboard.press("Enter");
-        await until("the older page is there", async () => (await rows.count()) === 4);
-        // The focus is on what leads back.
-        await page.keyboard.press("Enter");
-        await until("the newest page is there", async () => (await rows.count()) === 5);
-        expect(complaints).toEqual([]);
-      },
+  test("a page that is told of the end sets another token, and the table comes back", async () => {
+    const ended = await tokenFor({ expires_in: 1 });
+    await until("the token is over", async () => (await ask(ended)).status === 401);
+    const { page } = await open(pageWith(ended));
+    await page.getByText("This view has expired").waitFor();
+    const renew = `document.querySelector("prooftrail-events").addEventListener("prooftrail-token-ended", (event) => event.target.setAttribute("token", "${await tokenFor(CREDIT)}"))`;
+    await page.evaluate(renew);
+    await page.evaluate(`document.querySelector("prooftrail-events").setAttribute("rows", "3")`);
+    await until(
+      "the rows are there",
+      async () => (await page.locator("prooftrail-events tbody tr").count()) === 3,
     );
-
-    test("says that there is nothing, that the token has ended, and that the page may not show it", async () => {
-      const said = async (address: string): Promise<string | null> => {
-        const { page } = await openPage(address);
-        const text = page.locator("prooftrail-events p");
-        await until("it is loaded", async () => !["Loading…", "", null].includes(await text.textContent()));
-        expect(await page.locator("prooftrail-events tr").count()).toBe(0);
-        await expectAccessible(page, "embed");
-        return text.textContent();
-      };
-      const ended = await tokenFor({ expires_in: 1 });
-      await until("the token is over", async () => (await ask(ended)).status === 401);
-      expect(await said(pageWith(await tokenFor({ filter: { asset_id: "none" } })))).toBe("No events yet.");
-      expect(await said(pageWith(ended))).toBe("This view has expired. Load the page again.");
-      expect(await said(pageWith(await tokenFor(), "en", strangers))).toBe("The events could not be loaded.");
-    });
-
-    test("a page that is told of the end sets another token, and the table comes back", async () => {
-      const ended = await tokenFor({ expires_in: 1 });
-      await until("the token is over", async () => (await ask(ended)).status === 401);
-      const { page } = await openPage(pageWith(ended));
-      await page.getByText("This view has expired").waitFor();
-      const renew = `document.querySelector("prooftrail-events").addEventListener("prooftrail-token-ended", (event) => event.target.setAttribute("token", "${await tokenFor(CREDIT)}"))`;
-      await page.evaluate(renew);
-      await page.evaluate(`document.querySelector("prooftrail-events").setAttribute("rows", "3")`);
-      await until(
-        "the rows are there",
-        async () => (await page.locator("prooftrail-events tbody tr").count()) === 3,
-      );
-    });
-  },
-);
+  });
+});

@@ -8,8 +8,7 @@ import { leafHash, verifyConsistency, verifyInclusion } from "../../src/proof/rf
 import { parseVerifierKey } from "../../src/proof/signed-note.ts";
 import { openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import { parseTlogProof, verifyTlogProof } from "../../src/proof/tlog-proof.ts";
-import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
-import { faultsOf, SWAGGER_UI_BREAKS } from "../support/console.ts";
+import { describeInBrowser, openPage, startBrowser } from "../support/browser.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -503,83 +502,37 @@ describe("the OpenAPI document", () => {
   });
 });
 
-describe.skipIf(noBrowserReason !== undefined)(
-  `the page at /docs, in a browser without a network${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
-  () => {
-    test("shows every operation, contacts no other origin, reports no error on wide and narrow screens, and sends tags as they are read", async () => {
-      await using browser = await startBrowser({ origin: service.url, width: 1280 });
-      const { page, complaints } = await openPage(browser, `${service.url}/docs`);
-      await page.waitForSelector(".opblock");
-      for (const width of [1280, 390]) {
-        await page.setViewportSize({ width, height: 900 });
-        const shown = await page.$$eval(".opblock-summary", (blocks) =>
-          blocks.map((block) => (block.textContent ?? "").replace(/[\u200b\s]/g, "")),
-        );
-        for (const [method, path, { summary }] of operations()) {
-          const text = `${method.toUpperCase()}${path}${summary.replace(/\s/g, "")}`;
-          expect(shown.some((block) => block.startsWith(text))).toBe(true);
-        }
-        expect(shown).toHaveLength(operations().length);
-        expect(await page.locator("button.authorize").isVisible()).toBe(true);
-        const top = await screenshotPath(`docs-${width}.png`);
-        if (top) await page.screenshot({ path: top, fullPage: true });
-        await page.emulateMedia({ colorScheme: width === 390 ? "dark" : "light", reducedMotion: "reduce" });
-        expect([width, await faultsOf(page, SWAGGER_UI_BREAKS)]).toEqual([width, []]);
-      }
-      await page.locator("#operations-Ingestion-sendEvent .opblock-summary-control").click();
-      await page.waitForSelector("#operations-Ingestion-sendEvent .responses-table");
-      const opened = await page.locator("#operations-Ingestion-sendEvent").textContent();
-      for (const said of ["evt_sample_001", "Idempotency-Key", "event_id_conflict", "log_unavailable"])
-        expect(opened).toContain(said);
-      for (const width of [1280, 390]) {
-        await page.setViewportSize({ width, height: 900 });
-        const open = await screenshotPath(`docs-${width}-open.png`);
-        if (open) await page.screenshot({ path: open });
-        expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
-      }
-      expect(browser.foreignRequests).toEqual([]);
-      expect(complaints).toEqual([]);
+describeInBrowser("the page at /docs, in a browser without a network", () => {
+  // On a phone, dark, with every form open, and what axe-core finds: test/slow/docs-page.slow.ts.
+  test("shows every operation, contacts no other origin, reports no error, and sends tags as they are read", async () => {
+    await using browser = await startBrowser({ origin: service.url, width: 1280 });
+    const { page, complaints } = await openPage(browser, `${service.url}/docs`);
+    await page.waitForSelector(".opblock");
+    const shown = await page.$$eval(".opblock-summary", (blocks) =>
+      blocks.map((block) => (block.textContent ?? "").replace(/[\u200b\s]/g, "")),
+    );
+    for (const [method, path, { summary }] of operations()) {
+      const text = `${method.toUpperCase()}${path}${summary.replace(/\s/g, "")}`;
+      expect(shown.some((block) => block.startsWith(text))).toBe(true);
+    }
+    expect(shown).toHaveLength(operations().length);
+    expect(browser.foreignRequests).toEqual([]);
+    expect(complaints).toEqual([]);
 
-      // Without a key it is refused, and the browser reports that: only what was sent counts.
-      const search = page.locator("#operations-Reading-searchEvents");
-      await search.locator(".opblock-summary-control").click();
-      await search.getByRole("button", { name: "Try it out" }).click();
-      const sentTags = async (): Promise<readonly string[]> => {
-        const sending = page.waitForRequest((request) => request.url().includes("/v1/events?"));
-        await search.getByRole("button", { name: "Execute" }).click();
-        const sent = new URL((await sending).url());
-        expect((await service.call(sent.pathname + sent.search)).status).toBe(200);
-        return [...sent.searchParams].map(String).filter((parameter) => parameter.includes("tag"));
-      };
-      expect(await sentTags()).toEqual([]);
-      const tags = search.locator('tr[data-param-name="tags"] textarea');
-      await tags.fill('{"tag.team":"credit","tag.<key>":"a b"}');
-      expect(await sentTags()).toEqual(["tag.team,credit", "tag.<key>,a b"]);
-
-      // An example must not be written into the real log. (A search, which only reads, may be tried out.)
-      const writing = operations().filter(([method]) => method !== "get");
-      const others = ".opblock:not(.opblock-get)";
-      // The first is open already.
-      await page.evaluate(
-        `document.querySelectorAll("${others}:not(.is-open) .opblock-summary-control").forEach((control) => control.click())`,
-      );
-      const sections = page.locator(`${others}:has(.opblock-section)`);
-      await until("all are open", async () => (await sections.count()) === writing.length);
-      const tryable = await page.$$eval(others, (blocks) =>
-        blocks.flatMap((block) =>
-          block.querySelector(".try-out__btn")
-            ? (block.querySelector("[data-path]")?.getAttribute("data-path") ?? "")
-            : [],
-        ),
-      );
-      const isHarmless = (path: string) => path.startsWith("/v1/sandbox/") || path === "/v1/classify";
-      expect(tryable.toSorted()).toEqual(
-        writing
-          .map(([, path]) => path)
-          .filter(isHarmless)
-          .toSorted(),
-      );
-      expect(tryable.length).toBeGreaterThan(1);
-    });
-  },
-);
+    // Without a key it is refused, and the browser reports that: only what was sent counts.
+    const search = page.locator("#operations-Reading-searchEvents");
+    await search.locator(".opblock-summary-control").click();
+    await search.getByRole("button", { name: "Try it out" }).click();
+    const sentTags = async (): Promise<readonly string[]> => {
+      const sending = page.waitForRequest((request) => request.url().includes("/v1/events?"));
+      await search.getByRole("button", { name: "Execute" }).click();
+      const sent = new URL((await sending).url());
+      expect((await service.call(sent.pathname + sent.search)).status).toBe(200);
+      return [...sent.searchParams].map(String).filter((parameter) => parameter.includes("tag"));
+    };
+    expect(await sentTags()).toEqual([]);
+    const tags = search.locator('tr[data-param-name="tags"] textarea');
+    await tags.fill('{"tag.team":"credit","tag.<key>":"a b"}');
+    expect(await sentTags()).toEqual(["tag.team,credit", "tag.<key>,a b"]);
+  });
+});

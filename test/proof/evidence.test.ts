@@ -11,7 +11,7 @@ import { selectRecords } from "../../src/api/evidence/selection.ts";
 import { isRefusal } from "../../src/api/http/answers.ts";
 import { DEADLINES_VERSION } from "../../src/law/obligations/deadline-table.ts";
 import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
-import { EVIDENCE_SUMMARY_ROWS_MAX, EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
+import { EVIDENCE_SUMMARY_ROWS_MAX } from "../../src/limits.ts";
 import { LISTED_FILES } from "../../src/proof/evidence/manifest.ts";
 import type { Verdict } from "../../src/proof/evidence/verdict.ts";
 import { createSqliteViews } from "../../src/views/store/sqlite.ts";
@@ -27,8 +27,6 @@ import {
 import { diskFolder } from "../support/memory-folder.ts";
 import { RUNTIMES } from "../support/process.ts";
 import { type Answer, event, fact, MADE, startTestService, type TestService } from "../support/service.ts";
-import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
-import { until } from "../support/until.ts";
 import { writeZip } from "../support/zip.ts";
 
 let service: TestService;
@@ -521,57 +519,6 @@ describe("refused requests", () => {
       status: 503,
       code: "not_sealed",
     });
-  });
-});
-
-describe("a bundle being sent", () => {
-  const large = async (tenant: string): Promise<{ key: string; id: string }> => {
-    const made = await service.call("/v1/keys", {
-      body: { tenant, scopes: ["events:write", "events:read"] },
-    });
-    const { api_key: key, id } = made.json.data;
-    const noise = (): string =>
-      Buffer.from(crypto.getRandomValues(new Uint8Array(48_000))).toString("base64");
-    for (let from = 0; from < 300; from += 100)
-      await send(
-        key,
-        Array.from({ length: 100 }, (_, index) =>
-          event({ event_id: `evt_${from + index}`, metadata: { noise: noise() } }),
-        ),
-      );
-    return { key, id };
-  };
-
-  test("a bundle takes one of the places for exports, and frees it at the end", async () => {
-    const { key } = await large("places");
-    const headers = { authorization: `Bearer ${key}` };
-    const open = await Promise.all(
-      Array.from({ length: EXPORTS_PER_KEY_MAX }, () =>
-        openUntaken(`${service.url}/v1/evidence?wait=30`, headers),
-      ),
-    );
-    expect((await refusal("", key)).json.code).toBe("overloaded");
-    for (const answer of open) answer.disconnect();
-    await until("the places are free", async () => {
-      const { body, status } = await request(key, "");
-      await body?.cancel();
-      return status === 200;
-    });
-  });
-
-  test("if its key is revoked, a bundle is cut off and is not a valid ZIP", async () => {
-    const { key, id } = await large("ending");
-    const answer = await openUntaken(`${service.url}/v1/evidence?wait=30`, {
-      authorization: `Bearer ${key}`,
-    });
-    await service.call(`/v1/keys/${id}`, { method: "DELETE" });
-    const text = await answer.text();
-    expect(text).toStartWith("HTTP/1.1 200");
-    expect(text).not.toEndWith(LAST_CHUNK);
-    expect(text).not.toContain("PK\x05\x06");
-    await until("it is told", () =>
-      service.lines.some(({ message }) => message === "an evidence bundle was aborted"),
-    );
   });
 });
 

@@ -1,10 +1,10 @@
 /** A page as somebody uses it who has only a keyboard: Tab from the top to the end. */
 import type { Page } from "playwright-core";
-import { axe } from "./console.ts";
+import { addAxe } from "./console.ts";
 
 /** What a person cannot use or cannot find; empty where all is well. */
 export const walkFaults = async (page: Page): Promise<readonly string[]> => {
-  await page.evaluate(axe);
+  await addAxe(page);
   const faults = await page.evaluate<string[]>(BEGIN);
   for (;;) {
     await page.keyboard.press("Tab");

@@ -7,9 +7,15 @@ export const hasPackagedBrowser = process.platform === "linux" && process.arch =
 
 // Our pages do not need WebGL: with it a graphics card is emulated for everything that is drawn, a third of the cost of a page (measured).
 packaged.setGraphicsMode = false;
-/** Without what switches the rules between origins off, which pages of other origins are tested against. */
+/** Switch off the rules between origins, which pages are tested against; and one process for everything ends with its first context. */
+const UNWANTED = [
+  "--disable-web-security",
+  "--allow-running-insecure-content",
+  "--single-process",
+  "--no-zygote",
+];
 export const packagedBrowserArguments: readonly string[] = packaged.args.filter(
-  (argument) => !["--disable-web-security", "--allow-running-insecure-content"].includes(argument),
+  (argument) => !UNWANTED.includes(argument),
 );
 
 /** Path of a browser that was unpacked already (test/with-shared-parts.ts). */

@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { stagingFolder } from "../../src/nats/broker/staging.ts";
 import { testBrokerBinary } from "./broker.ts";
 import { builtProgram } from "./built-program.ts";
-import { type CallOptions, createCaller } from "./service.ts";
+import { type CallOptions, createCaller, event } from "./service.ts";
 import { until } from "./until.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -204,4 +204,24 @@ const killIfThere = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   } catch {
     return false;
   }
+};
+
+/** The data of an acknowledged event; it is sent until the service accepts it. */
+export const sendUntilAccepted = (service: ServiceProcess, event_id: string) =>
+  until(`${event_id} is accepted`, async () => {
+    const answer = await service.call("/v1/events", { body: event({ event_id }) }).catch(() => undefined);
+    return answer?.status === 202 ? answer.json.data : undefined;
+  });
+
+export const listIds = async (service: ServiceProcess, sequence: number): Promise<string[]> => {
+  const ids: string[] = [];
+  let cursor = "";
+  do {
+    const page = await service.call(
+      `/v1/events?order=asc&limit=200&min_sequence=${sequence}${cursor && `&cursor=${cursor}`}`,
+    );
+    ids.push(...page.json.data.map((row: { event: { event_id: string } }) => row.event.event_id));
+    cursor = page.json.next_cursor ?? "";
+  } while (cursor !== "");
+  return ids;
 };

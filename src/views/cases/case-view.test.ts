@@ -73,8 +73,8 @@ const partOf = (part: number): readonly Said[] => {
 
 test.each<[string, number, (part: number) => readonly Said[], (parts: number) => readonly Expected[]]>([
   [
-    "of more than a hundred thousand events",
-    10_000,
+    "of tens of thousands of events",
+    3000,
     partOf,
     (parts) => [
       ["decisions", parts, { objections: 1, obligations_open: 0, steps: "[]" }],
@@ -86,7 +86,7 @@ test.each<[string, number, (part: number) => readonly Said[], (parts: number) =>
   ],
   [
     "in which thousands of objections share a correlation",
-    6000,
+    3000,
     (part) => [
       { type: "objection.received", links: { correlation: "c", objection: `o${part}` } },
       { type: "objection.acknowledged", links: { correlation: "c" } },
