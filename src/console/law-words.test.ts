@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { GENERAL_FLOOR, LEGAL_FLOORS } from "../access/retention/floors.ts";
 import { LABELS } from "../api/vocabulary/labels.ts";
-import { DEADLINES } from "../law/obligations/deadline-table.ts";
-import { CANNOT_SHOW, clauseOf, DUTY_NAMES } from "../law/obligations/duties.ts";
+import { CANNOT_SHOW, clauseOf, DEADLINES, DUTY_NAMES } from "../law/obligations/deadline-table.ts";
 import { LAW_TEXTS_KO } from "./law-words.ts";
 
 test("each article and each reason that answers give has Korean words, and no others are kept", () => {

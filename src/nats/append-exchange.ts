@@ -154,9 +154,9 @@ const openAckInbox = (nats: NatsConnection): AckInbox => {
       if (subscription.isClosed() && !nats.isClosed()) subscription = subscribe();
       const reply = `${prefix}.${(next++).toString(36)}`;
       const { promise, resolve } = Promise.withResolvers<Acknowledgement>();
-      const wait = deadline(() => settle(reply, { kind: "none", detail: "no acknowledgement came in time" }));
+      const met = deadline(() => settle(reply, { kind: "none", detail: "no acknowledgement came in time" }));
       waiting.set(reply, (answer) => {
-        wait.end();
+        met();
         resolve(answer);
       });
       return { reply, answer: promise };

@@ -17,7 +17,7 @@ import {
 } from "../limits.ts";
 import type { OutgoingRecord, RecordAppender } from "../log/event-log.ts";
 import type { Outcome, Sequence } from "../log/outcome.ts";
-import { createDeadline, type Wait } from "../runtime/deadline.ts";
+import { createDeadline } from "../runtime/deadline.ts";
 import { stackOf } from "../runtime/error-text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { isDuplicateInBatch } from "./api-errors.ts";
@@ -55,7 +55,7 @@ interface Parcel extends Held {
   open: number;
   /** How many are in a commit: the first ones, because the queue keeps their order. */
   sent: number;
-  readonly wait: Wait;
+  readonly met: () => void;
   readonly resolve: (outcomes: readonly Outcome[]) => void;
 }
 
@@ -81,7 +81,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     if (parcel.outcomes[index]) return;
     parcel.outcomes[index] = outcome;
     if (--parcel.open > 0) return;
-    parcel.wait.end();
+    parcel.met();
     held.giveBack(parcel);
     onOutcomes(parcel.outcomes);
     parcel.resolve(parcel.outcomes);
@@ -139,7 +139,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
         bytes,
         open: records.length,
         sent: 0,
-        wait: deadline(() => expire(parcel)),
+        met: deadline(() => expire(parcel)),
         resolve,
       };
       let index = 0;

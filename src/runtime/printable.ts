@@ -3,7 +3,7 @@ export const printable = (text: string): string =>
   text.replaceAll(STEERING, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 
 /** Control characters, characters that change the direction of text or are invisible, and line endings. */
-const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+export const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** The same for text with intended line breaks. */
 export const printableLines = (text: string): string => text.split("\n").map(printable).join("\n");
@@ -23,18 +23,3 @@ export const escaped = (character: string): string =>
   Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
     .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
     .join("");
-
-const LINE_END_OR_STEERING = new RegExp(`\\r?\\n|${STEERING.source}`, STEERING.flags);
-
-/** CSV for a terminal, part by part: its line endings stay. */
-export const createPrintableCsv = (): ((part: string) => string) => {
-  let held = "";
-  return (part) => {
-    const text = held + part;
-    // Whether it ends a line is known only with the next part.
-    held = text.endsWith("\r") ? "\r" : "";
-    return text
-      .slice(0, text.length - held.length)
-      .replaceAll(LINE_END_OR_STEERING, (found) => (found.endsWith("\n") ? found : printable(found)));
-  };
-};

@@ -1,6 +1,5 @@
 /** What the service prints when it is up: where it is, and a first event to paste. */
 import { canBundle } from "../runtime/bundle.ts";
-import { shellWord } from "../runtime/shell-word.ts";
 import { checkpointKeyPath } from "./checkpoint-key.ts";
 import type { Config } from "./config.ts";
 import type { Service } from "./service.ts";
@@ -79,3 +78,8 @@ const firstEvent = (url: string, adminKey: Service["adminKey"], now: Date): read
     `  -d '{"event_id":"evt_hello","timestamp":"${now.toISOString()}","asset_id":"my_model","event_type":"asset.created"}'`,
   ];
 };
+
+/** Text as one word for a shell (POSIX Shell Command Language, §2.2); unchanged if no character of it has a meaning there. */
+const shellWord = (text: string): string => (PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;

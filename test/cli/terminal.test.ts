@@ -5,9 +5,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
+import { createPrintableCsv } from "../../src/cli/commands/export.ts";
 import { runProgram } from "../../src/cli/program.ts";
 import { ROOT } from "../../src/cli/tree.ts";
-import { createPrintableCsv, printableJson } from "../../src/runtime/printable.ts";
+import { printableJson } from "../../src/runtime/printable.ts";
 import { createTestContext } from "../support/cli.ts";
 
 /** A window title set by C1 and by C0 controls, an overwritten line, reversed text, extra lines, a hidden tag. */

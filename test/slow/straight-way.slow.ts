@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { TEST_MS_MAX } from "../support/time-limits.ts";
 
-const EVENT_FILES_MAX = 75;
+const EVENT_FILES_MAX = 65;
 const OBLIGATION_FILES_MAX = 22;
 
 const ROOT = resolve(import.meta.dir, "../..");

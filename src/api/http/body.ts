@@ -59,11 +59,11 @@ export const createBodyReader = (
           resolve(read);
         };
         const arrive = (body: Arrived): void => {
-          wait.end();
+          met();
           if (coding === undefined || !(body instanceof Uint8Array)) finish(body);
           else void inflating(() => inflate(coding, body, bytesMax)).then(finish);
         };
-        const wait = deadline(() => finish(late));
+        const met = deadline(() => finish(late));
         if (!(announced <= BODY_READ_WHOLE_BYTES_MAX))
           void readStream(request, { bytesMax, announced, held }).then(arrive);
         else if (held.grow(announced)) request.bytes().then(arrive, () => arrive(INCOMPLETE));

@@ -124,14 +124,9 @@ const factsAsked = (facts: readonly Fact[]): Asking<EventConditions> => {
       ),
     ],
     read: (query) => {
-      const asked = facts.map(({ name, asking, of }) => ({
-        name,
-        values: asking.read(query)?.map(of) ?? [],
-      }));
-      const excluded = not.map(({ name, asking, of }) => ({
-        name,
-        values: asking.read(query)?.map(of) ?? [],
-      }));
+      const valuesOf = (those: readonly Pick<Fact, "name" | "asking" | "of">[]) =>
+        those.map(({ name, asking, of }) => ({ name, values: asking.read(query)?.map(of) ?? [] }));
+      const [asked, excluded] = [valuesOf(facts), valuesOf(not)];
       const noneOf = excluded.flatMap(({ values }) => values);
       const [longest] = excluded.toSorted((a, b) => b.values.length - a.values.length);
       if (longest && noneOf.length > FILTER_COMBINATIONS_MAX)

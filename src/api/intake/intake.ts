@@ -290,7 +290,6 @@ const unsettled = (outcome: Exclude<Outcome, { readonly kind: "appended" }>): Se
 
 type ValidEvent = Extract<Validation, { readonly kind: "valid" }>;
 type Refused = { readonly kind: "too_large" } | InvalidEvent;
-type Judgement = ValidEvent | Refused;
 
 const TOO_LARGE = { kind: "too_large" } as const;
 
@@ -299,7 +298,7 @@ const isTooLarge = (text: string): boolean =>
   text.length > EVENT_BYTES_MAX ||
   (text.length * 3 > EVENT_BYTES_MAX && Buffer.byteLength(text) > EVENT_BYTES_MAX);
 
-const judge = (validate: EventValidator, slice: JsonSlice, now: number): Judgement => {
+const judge = (validate: EventValidator, slice: JsonSlice, now: number): ValidEvent | Refused => {
   if (isTooLarge(slice.text)) return TOO_LARGE;
   if (slice.depth > EVENT_DEPTH_MAX) return tooDeep(slice.depth);
   const judged = validate(slice.value, now);

@@ -1,5 +1,5 @@
 /** `prooftrail export`: all events that match, as a file. */
-import { createPrintableCsv, printable, printableJson } from "../../runtime/printable.ts";
+import { printable, printableJson, STEERING } from "../../runtime/printable.ts";
 import { sizeText } from "../../runtime/size-text.ts";
 import { type CommandSpec, type OptionSpec, option } from "../command.ts";
 import { download, FORCE_OPTION } from "../download.ts";
@@ -74,5 +74,20 @@ const createRowCounter = (isCsv: boolean) => {
       }
       return rows();
     },
+  };
+};
+
+const LINE_END_OR_STEERING = new RegExp(`\\r?\\n|${STEERING.source}`, STEERING.flags);
+
+/** CSV for a terminal, part by part: its line endings stay. */
+export const createPrintableCsv = (): ((part: string) => string) => {
+  let held = "";
+  return (part) => {
+    const text = held + part;
+    // Whether it ends a line is known only with the next part.
+    held = text.endsWith("\r") ? "\r" : "";
+    return text
+      .slice(0, text.length - held.length)
+      .replaceAll(LINE_END_OR_STEERING, (found) => (found.endsWith("\n") ? found : printable(found)));
   };
 };
