@@ -1,5 +1,4 @@
 /** Checks the log and the view against what was acknowledged, and the messages about duties against the view, with a plain NATS client and over HTTP. */
-
 import { callUntilSeen } from "../support/call-until-seen.ts";
 import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";

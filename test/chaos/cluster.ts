@@ -1,5 +1,4 @@
 /** Three brokers with three replicas, and two front ends and a projector that share one folder for the views, as in compose.yaml. */
-
 import { settingsFor } from "../support/broker.ts";
 import { brokerWarnings, NODES, startTestCluster } from "../support/cluster.ts";
 import { createChance } from "../support/histories/chance.ts";

@@ -2,10 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { AckPolicy, connect, DeliverPolicy, type NatsConnection } from "nats";
@@ -20,19 +19,10 @@ import type { BrokerUser } from "../../streams/permissions.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker, testBrokerBinary } from "../support/broker.ts";
 import { provision } from "../support/log.ts";
-import { removeStaged } from "../support/process.ts";
+import { dataFolder } from "../support/process.ts";
 import { until } from "../support/until.ts";
 
 const STREAMS = topology({ replicas: 1 });
-
-const temporaryDirectory = async (): Promise<AsyncDisposable & { readonly path: string }> => {
-  const path = await mkdtemp(join(tmpdir(), "prooftrail-test-"));
-  const remove = async (): Promise<void> => {
-    await removeStaged(path);
-    await rm(path, { recursive: true, force: true });
-  };
-  return { path, [Symbol.asyncDispose]: remove };
-};
 
 const connectAs = async (broker: Broker, user: BrokerUser): Promise<NatsConnection & AsyncDisposable> => {
   const { host, username, password } = new URL(broker.url(user));
@@ -203,7 +193,7 @@ describe("the embedded broker", () => {
   });
 
   test("a stop leaves no process, and the next start has the same URLs", async () => {
-    await using directory = await temporaryDirectory();
+    await using directory = await dataFolder();
     const options = { binary: await testBrokerBinary(), directory: directory.path, logger: silentLogger };
     const first = await startBroker(options);
     await first.stop();
@@ -213,7 +203,7 @@ describe("the embedded broker", () => {
   });
 
   test("a process of another service that has the old broker's process id is left alone, even if its path ends like ours", async () => {
-    await using directory = await temporaryDirectory();
+    await using directory = await dataFolder();
     const files = brokerFiles(directory.path);
     const parameters = ["-c", "read -r _", "nats-server", "-c", `/elsewhere${files.configuration}`];
     const other = spawn("/bin/sh", parameters, { stdio: ["pipe", "ignore", "ignore"] });
@@ -226,7 +216,7 @@ describe("the embedded broker", () => {
   });
 
   test("a port that another program took meanwhile is left to it, and the broker takes another", async () => {
-    await using directory = await temporaryDirectory();
+    await using directory = await dataFolder();
     const options = { binary: await testBrokerBinary(), directory: directory.path, logger: silentLogger };
     const first = await startBroker(options);
     await first.stop();
@@ -237,7 +227,7 @@ describe("the embedded broker", () => {
   });
 
   test("if a server cannot start, the error shows the server's own message", async () => {
-    await using directory = await temporaryDirectory();
+    await using directory = await dataFolder();
     const binary = await program(join(directory.path, "broken"), "echo the disk is on fire >&2; exit 3");
     const start = startBroker({ binary, directory: join(directory.path, "data"), logger: silentLogger });
     expect(start).rejects.toThrow(/exit status 3[\s\S]*the disk is on fire/);
@@ -280,7 +270,7 @@ describe.each(RUNTIMES)("a broker owned by a process on %s", (_name, command) =>
   // 1. The server is stopped (SIGSTOP), so that it outlives its owner. 2. The owner is killed, and the next one starts.
   // 3. While the next one waits, there is one server. 4. The first server resumes, and ends because its owner is gone.
   test("the next owner waits for a broker that still runs, so two servers never share one store", async () => {
-    await using directory = await temporaryDirectory();
+    await using directory = await dataFolder();
     await using parent = await startParent(command, directory.path);
     const pid = Number(await readFile(join(directory.path, "run/nats-server.pid"), "utf8"));
     process.kill(pid, "SIGSTOP");
@@ -308,10 +298,11 @@ describe("finding a nats-server", () => {
     ],
     ["names nothing", "", "", "there is no such program"],
     ["is no nats-server", "/bin/sh", "echo hello", "does not print its version"],
+    ["lacks something", "/nonexistent/loader", "", "loader"],
   ])(
     "a NATS_SERVER_BIN that %s is refused, and nothing else is used or suggested instead",
     async (_, interpreter, text, reason) => {
-      await using directory = await temporaryDirectory();
+      await using directory = await dataFolder();
       const path = join(directory.path, "nats-server");
       if (interpreter !== "") await writeFile(path, `#!${interpreter}\n${text}\n`, { mode: 0o755 });
       const options = { environment: process.env, logger: silentLogger };
@@ -323,7 +314,7 @@ describe("finding a nats-server", () => {
   );
 
   test("a server on PATH that is too old is skipped, and the one in the cache is used", async () => {
-    await using directory = await temporaryDirectory();
+    await using directory = await dataFolder();
     await mkdir(join(directory.path, "bin"));
     await program(join(directory.path, "bin/nats-server"), "echo nats-server: v2.9.10");
     const cached = join(directory.path, "cache/prooftrail/nats-server-2.15.1");
@@ -337,7 +328,7 @@ describe("finding a nats-server", () => {
   });
 
   test("a cache given relative to the start folder is found from the broker's folder too", async () => {
-    await using directory = await temporaryDirectory();
+    await using directory = await dataFolder();
     const cached = join(directory.path, "cache/prooftrail/nats-server-2.15.1");
     await mkdir(cached, { recursive: true });
     await symlink(await testBrokerBinary(), join(cached, "nats-server"));
@@ -352,7 +343,7 @@ describe("finding a nats-server", () => {
   test.skipIf(existsSync("/usr/sbin/nats-server"))(
     "if no server can be found, the error says what was tried and names the three ways out",
     async () => {
-      await using directory = await temporaryDirectory();
+      await using directory = await dataFolder();
       const notADirectory = await program(join(directory.path, "file"), "");
       const environment = { ...nothing, XDG_CACHE_HOME: notADirectory };
       const options = { explicitBinary: undefined, environment, logger: silentLogger };
@@ -378,7 +369,7 @@ test.skipIf(!existsSync("/usr/bin/apt-get")).each([
 ])(
   "only Debian's main archive on a mirror of this machine is asked for a package: %s",
   async (line, told) => {
-    await using directory = await temporaryDirectory();
+    await using directory = await dataFolder();
     const sources = join(directory.path, "own.list");
     await writeFile(sources, `${line}\n`);
     await writeFile(
@@ -417,7 +408,7 @@ describe("downloading a release", () => {
   };
 
   test("an archive with the pinned SHA-256 is unpacked", async () => {
-    await using directory = await temporaryDirectory();
+    await using directory = await dataFolder();
     await using served = await serveArchive(directory.path);
     const target = join(directory.path, "target");
     await mkdir(target);
@@ -427,7 +418,7 @@ describe("downloading a release", () => {
   });
 
   test("an archive with another SHA-256 is refused, and nothing of it is written", async () => {
-    await using directory = await temporaryDirectory();
+    await using directory = await dataFolder();
     await using served = await serveArchive(directory.path);
     const target = join(directory.path, "target");
     await mkdir(target);

@@ -1,10 +1,9 @@
 /** Checks compose.yaml and Dockerfile against the broker's rights, its durability and the settings of the service. */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -21,6 +20,7 @@ import { isSettingName } from "../../src/service/settings.ts";
 import { haproxy, startBalancer } from "../support/balancer.ts";
 import { testBrokerBinary } from "../support/broker.ts";
 import { freePorts } from "../support/cluster.ts";
+import { dataFolder } from "../support/process.ts";
 import { until } from "../support/until.ts";
 
 const Service = Type.Object({
@@ -118,16 +118,12 @@ test("the brokers have the same limits as the one that the service runs itself",
 });
 
 test("nats-server accepts the configuration", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "prooftrail-compose-"));
-  try {
-    const file = join(directory, "nats.conf");
-    await writeFile(file, brokerConfig);
-    const checked = spawnSync(await testBrokerBinary(), ["-t", "-c", file], { encoding: "utf8" });
-    expect(checked.stderr + checked.stdout).toContain("is valid");
-    expect(checked.status).toBe(0);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  await using folder = await dataFolder();
+  const file = join(folder.path, "nats.conf");
+  await writeFile(file, brokerConfig);
+  const checked = spawnSync(await testBrokerBinary(), ["-t", "-c", file], { encoding: "utf8" });
+  expect(checked.stderr + checked.stdout).toContain("is valid");
+  expect(checked.status).toBe(0);
 });
 
 test("the service reads every setting that the file gives it", () => {

@@ -1,5 +1,4 @@
 /** How the database answers lists: always from an index, in the order of the answer, with all combinations of filters. */
-
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import { activityQuery } from "../../src/views/activity/queries.ts";

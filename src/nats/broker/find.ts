@@ -1,5 +1,6 @@
 /** Finds a nats-server that is new enough, and gets one into the user's cache if the machine has none (DESIGN 2). */
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
@@ -100,11 +101,10 @@ const cachedBinaries = async (cache: string): Promise<readonly string[]> => {
 
 /** The program itself is asked, because a file name says nothing about the version. Undefined if there is none; rejects with why it cannot be used. */
 const inspect = async (binary: string): Promise<FoundBroker | undefined> => {
-  const said = await runCommand(binary, ["--version"], { timeoutMs: VERSION_MS_MAX }).catch(
-    (error: unknown) => {
-      if (!(error instanceof CommandError && error.isAbsent)) throw error;
-    },
-  );
+  const said = await runCommand(binary, ["--version"], { timeoutMs: VERSION_MS_MAX }).catch((error) => {
+    if (!(error instanceof CommandError && error.isAbsent)) throw error;
+    if (existsSync(binary)) throw new Error("this machine lacks the loader or interpreter that it names");
+  });
   if (said === undefined) return undefined;
   const version = brokerVersionIn(said);
   if (version === undefined) throw new Error("it does not print its version for --version");
