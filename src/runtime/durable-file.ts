@@ -24,11 +24,11 @@ export const replaceDurably = async (path: string, text: string): Promise<void> 
  * then cannot be synced.
  */
 export const syncFolder = async (path: string): Promise<void> => {
-  const folder = await open(path, "r").catch((error: unknown) => {
+  await using folder = await open(path, "r").catch((error: unknown) => {
     if (!hasCode(error, "EACCES")) throw error;
+    return undefined;
   });
   await folder?.sync();
-  await folder?.close();
 };
 
 /** The file does not exist. */

@@ -1,13 +1,13 @@
 /** The keys that sign tree heads: given, or created on the first start and kept in DATA_DIR, readable by the owner only. */
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type KeyRing, readKeyRing } from "../proof/key-ring.ts";
 import { SEED_BYTES } from "../proof/signed-note.ts";
-import { missingAs } from "../runtime/durable-file.ts";
+import { missingAs, syncFolder } from "../runtime/durable-file.ts";
 import { messageOf } from "../runtime/error-text.ts";
 import { RefusedError } from "../runtime/refused-error.ts";
-import { createDurably } from "./data-folder.ts";
+import { createWhole } from "./data-folder.ts";
 
 export const checkpointKeyPath = (dataDir: string): string => join(dataDir, "checkpoint.key");
 
@@ -55,6 +55,7 @@ const unreadable = (path: string) => (error: unknown) => {
  * failure would leave tree heads that nobody may extend.
  */
 const make = async (path: string): Promise<string> => {
-  await createDurably(path, `${HEADER}${randomBytes(SEED_BYTES).toString("hex")}\n`);
+  await createWhole(path, `${HEADER}${randomBytes(SEED_BYTES).toString("hex")}\n`);
+  await syncFolder(dirname(path));
   return readFile(path, "utf8");
 };

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { access, constants, link, mkdir, realpath, rm, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type BrokerFiles, brokerFiles } from "../nats/broker/broker-files.ts";
-import { isTaken, missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
+import { isTaken, missingAs, writeDurably } from "../runtime/durable-file.ts";
 import { messageOf } from "../runtime/error-text.ts";
 import { RefusedError } from "../runtime/refused-error.ts";
 import { COPY_WITHIN, type Config, isWithin } from "./config.ts";
@@ -65,21 +65,19 @@ export const closedFolder = async (where: Where): Promise<string | undefined> =>
   return undefined;
 };
 
-/** False if there is such a file. It gets its name when it is whole. Rejects where the file system has no hard links. */
-export const createDurably = async (path: string, text: string): Promise<boolean> => {
+/** False if there is such a file. It gets its name, durable after `syncFolder`, when it is whole. Rejects where the file system has no hard links. */
+export const createWhole = async (path: string, text: string): Promise<boolean> => {
   const unnamed = join(dirname(path), `.writing-${randomUUID()}`);
-  let isNew = true;
   try {
     await writeDurably(unnamed, text, "wx");
     await link(unnamed, path);
+    return true;
   } catch (error) {
     if (!isTaken(error)) throw error;
-    isNew = false;
+    return false;
   } finally {
     await rm(unnamed, { force: true });
   }
-  await syncFolder(dirname(path));
-  return isNew;
 };
 
 export const AS_ITS_USER = "Run it as the user that runs the service.";

@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KnownHead } from "../proof/ports.ts";
@@ -102,7 +103,7 @@ test("a folder that never had a file is empty, and one that was emptied later is
   expect(writer.isEmpty()).toBe(false);
 });
 
-test("a folder that cannot be used is a problem until it can be used again", async () => {
+test("a folder that cannot be used is a problem until it can be used again, and is not filled with files meanwhile", async () => {
   using folder = newFolder();
   const copy = openHeadsFolder(folder.path);
   await copy.add(group(1, { acme: "n1", zeta: "z1" }));
@@ -119,6 +120,11 @@ test("a folder that cannot be used is a problem until it can be used again", asy
   expect(copy.problem()).toBeUndefined();
   for (const reader of [copy, openHeadsFolder(folder.path)])
     expect(Object.fromEntries((await reader.read()).heads)).toEqual({ acme: head("n2"), zeta: head("z1") });
+  await using handle = await open(folder.path);
+  using sync = spyOn(Object.getPrototypeOf(handle), "sync").mockResolvedValueOnce(undefined);
+  sync.mockRejectedValueOnce(new Error("the folder cannot be synced"));
+  await expect(copy.add(group(3, { acme: "n3" }))).rejects.toThrow("the folder cannot be synced");
+  expect(readdirSync(folder.path)).toHaveLength(2);
 });
 
 test("after a loss was accepted only what replaces the heads counts, and the old ones are kept beside", async () => {

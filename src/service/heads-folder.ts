@@ -11,7 +11,7 @@ import type { CheckpointStore, KnownEnd, KnownHead, KnownHeads } from "../proof/
 import { sealedHead } from "../proof/sealed-head.ts";
 import { isTaken, missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
 import { messageOf } from "../runtime/error-text.ts";
-import { createDurably } from "./data-folder.ts";
+import { createWhole } from "./data-folder.ts";
 
 export type HeadsFolder = ReturnType<typeof openHeadsFolder>;
 
@@ -159,22 +159,24 @@ const createWriter = (path: string) => {
   const create = async (file: string, text: string): Promise<boolean> => {
     if (canLink)
       try {
-        return await createDurably(file, text);
+        return await createWhole(file, text);
       } catch {
         // The plain write rejects too if links are not the reason.
       }
     await writeDurably(file, text, "wx");
     canLink = false;
-    await syncFolder(path);
     return true;
   };
   return async (number: number, content: KnownHeads, isWhole: boolean): Promise<boolean> => {
     const text = headsText(content, isWhole);
-    return create(join(path, nameOf(number)), `${text}${hash("sha256", text)}\n`).catch((error: unknown) => {
+    const file = join(path, nameOf(number));
+    const isNew = await create(file, `${text}${hash("sha256", text)}\n`).catch((error: unknown) => {
       // Another process was faster. Its file is read before the next attempt.
       if (isTaken(error)) return false;
       throw error;
     });
+    if (isNew) await syncFolder(path);
+    return isNew;
   };
 };
 
