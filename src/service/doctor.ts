@@ -250,11 +250,10 @@ async function* viewChecks(config: Config, connection: BrokerConnection): AsyncG
     const { views, projections } = await connectViews(config, stack);
     const log = await createLogReader(connection);
     const parts = { views, projections, log, older: new Map() };
-    const ahead = (await viewsNotOfLog(parts)).map((reason) => blocking("views_ahead", reason));
-    const found = [
-      ...ahead,
-      ...(await viewTroubles({ ...parts, viewReadiness: createViewReadiness(parts) })),
-    ];
+    const troubles = await viewTroubles({ ...parts, viewReadiness: createViewReadiness(parts) });
+    const isLogSilent = troubles.some(({ id }) => id === "log_silent");
+    const ahead = isLogSilent ? [] : await viewsNotOfLog(parts);
+    const found = [...ahead.map((reason) => blocking("views_ahead", reason)), ...troubles];
     if (found.length > 0) {
       const { advice } = HEALTH_REASONS.views_behind;
       yield* report(
@@ -277,7 +276,7 @@ async function* viewChecks(config: Config, connection: BrokerConnection): AsyncG
           "prooftrail views dead-letter list says why; replay tries them again.",
         );
   } catch (error) {
-    yield failed("views", viewsRefused(error, config).message);
+    yield failed("views", (error instanceof RefusedError ? error : viewsRefused(error, config)).message);
   }
 }
 

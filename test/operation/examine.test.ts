@@ -9,6 +9,7 @@ import { topology } from "../../streams/topology.ts";
 import { connectionTo, settingsFor, silentLogger, startTestBroker } from "../support/broker.ts";
 import { startConfiguredBroker } from "../support/configured-broker.ts";
 import { checksOf } from "../support/diagnosis.ts";
+import { dataFolder } from "../support/process.ts";
 
 /** Rights that the permissions of 21 November 2026 did not include. */
 const LATER = ["$JS.API.STREAM.INFO.OBLIGATIONS", "$JS.API.STREAM.MSG.GET.COUNTS"];
@@ -76,7 +77,7 @@ test("doctor names the rights that this version needs and an earlier broker does
     expect([stream, (await manager.streams.info(stream)).state.messages]).toEqual([stream, 0]);
 });
 
-test("if a stream existed and is gone, doctor does not say that a start makes it", async () => {
+test("if a stream existed and is gone, doctor does not say that a start makes it, nor that the views are at fault", async () => {
   const { publish } = PERMISSIONS.provisioner;
   await using broker = await startConfiguredBroker((configuration) =>
     configuration.replace(JSON.stringify(publish), () => JSON.stringify([">"])),
@@ -91,4 +92,11 @@ test("if a stream existed and is gone, doctor does not say that a start makes it
   expect(gone).toMatchObject({ detail: "SANDBOX is missing", advice: "Start the service: it creates them." });
   expect(lost?.detail).toBe("the broker no longer has CHECKPOINTS, which it had before");
   expect(lost?.advice).toStartWith("Nothing is created in its place");
+  await manager.streams.delete("AUDIT");
+  await using folder = await dataFolder();
+  await Bun.write(`${folder.path}/views.sqlite`, "");
+  const views = { ...settings, DATA_DIR: folder.path };
+  expect((await checksOf("views", views))[0]?.detail).toStartWith("The event log could not be read");
+  const [rules] = await checksOf("views", { ...views, OBLIGATION_RULES_FILE: "/none" });
+  expect(rules?.detail).toStartWith("OBLIGATION_RULES_FILE /none cannot be read");
 });
