@@ -59,11 +59,12 @@ export async function* writeBundle(
   };
 
   /** Records are read again for the other files, unless all of them are small. */
-  const kept: (readonly ProvenRecord[])[] | undefined =
-    selection.bytes <= EVIDENCE_KEPT_BYTES_MAX ? [] : undefined;
+  const kept: StoredRecord[] | undefined = selection.bytes <= EVIDENCE_KEPT_BYTES_MAX ? [] : undefined;
   const timeline: Entry[] = [];
   const lineOf = ({ place, leaf: hash, stored, proof }: ProvenRecord): string => {
     if (stored && timeline.length < EVIDENCE_TIMELINE_ROWS_MAX) timeline.push(timelineRow(place, stored));
+    // Not the page: the hash of a leaf keeps its whole tile, 8 KiB, in memory.
+    if (stored) kept?.push(stored);
     const leaf = stored
       ? ({ kind: "record", payload: stored.payload } as const)
       : { kind: "hash" as const, hash };
@@ -71,18 +72,17 @@ export async function* writeBundle(
   };
   const pages = () => readRecords(dependencies, { tenant, head, records });
   const recordLines = async function* (): AsyncGenerator<string> {
-    for await (const page of pages()) {
-      kept?.push(page);
-      yield page.map(lineOf).join("");
-    }
+    for await (const page of pages()) yield page.map(lineOf).join("");
   };
   const eventRows = async function* (
     start: string,
     row: (stored: StoredRecord) => string,
   ): AsyncGenerator<string> {
     yield start;
-    for await (const page of kept ?? pages())
-      yield page.map(({ stored }) => (stored === undefined ? "" : row(stored))).join("");
+    if (kept) for (const stored of kept) yield row(stored);
+    else
+      for await (const page of pages())
+        yield page.map(({ stored }) => (stored === undefined ? "" : row(stored))).join("");
   };
   yield* list("records.ndjson", recordLines());
   yield* list("events.ndjson", eventRows("", storedEventLine));
