@@ -179,9 +179,7 @@ describe("creating a key", () => {
     );
     expect(
       await ask({ expires_at: "2026-12-01T00:00:00Z", rate_limit: { requests_per_second: 10 } }),
-    ).toMatchObject({
-      kind: "created",
-    });
+    ).toMatchObject({ kind: "created" });
     // A bound that is left out is not unlimited: the managing key's bound applies, beside the requested ones.
     expect(await ask({ rate_limit: { events_per_second: 5 } })).toMatchObject({
       key: { expires_at: principal.expiresAt, rate_limit: { requests_per_second: 10, events_per_second: 5 } },

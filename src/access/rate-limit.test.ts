@@ -214,10 +214,7 @@ describe("what a key counts against", () => {
     [
       "its own and those that it comes from",
       narrow,
-      {
-        requests: [perSecond("narrow", 2), perSecond("top", 10)],
-        events: [eventsPerSecond("top", 100)],
-      },
+      { requests: [perSecond("narrow", 2), perSecond("top", 10)], events: [eventsPerSecond("top", 100)] },
     ],
     ["that of the key that it succeeds, whoever rotated it", successor, sharesOf(narrow)],
     ["that too if it is made by the successor", ofSuccessor, sharesOf(narrow)],

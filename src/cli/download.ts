@@ -79,7 +79,7 @@ const openTarget = async (path: string, isForced: boolean) => {
   // A link counts as existing, wherever it leads.
   const refuseIfThere = async (): Promise<void> => {
     const found = await lstat(path).catch(missingAs(undefined)).catch(cannot);
-    if (found && !found.isFile()) throw unusable(`${path} already exists, and is no file.`);
+    if (found && !found.isFile()) throw unusable(`${path} already exists, and is not a file.`);
     if (found && !isForced) throw unusable(`${path} already exists.`, "Name another file, or give --force.");
   };
   if (path === "" || path.endsWith("/")) throw unusable(`"${path}" is not a file name.`, "Name a file.");

@@ -5,9 +5,7 @@ import { curlLine, eventsCommand } from "./command-lines.ts";
 const wordsOf = (line: string): readonly string[] => {
   const shell = Bun.spawnSync(
     ["sh", "-c", `curl() { printf '%s\\0' "$@"; }; prooftrail() { curl "$@"; }; ${line}`],
-    {
-      env: { PROOFTRAIL_API_KEY: "the-key" },
-    },
+    { env: { PROOFTRAIL_API_KEY: "the-key" } },
   );
   expect(shell.stderr.toString()).toBe("");
   return shell.stdout.toString().split("\0").slice(0, -1);

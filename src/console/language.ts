@@ -27,11 +27,13 @@ const format =
       new Date(time),
     );
 
-/** With the year unless it is this one. */
+const yearOf = format({ year: "numeric" });
+
+/** With the year unless it is this one where the time is shown. */
 const shortFormat = (options: Intl.DateTimeFormatOptions) => {
   const [short, long] = [format(options), format({ ...options, year: "numeric" })];
   return (time: string, zone?: string): string =>
-    (new Date(time).getFullYear() === new Date().getFullYear() ? short : long)(time, zone);
+    (yearOf(time, zone) === yearOf(new Date().toISOString(), zone) ? short : long)(time, zone);
 };
 
 export const dayOf = shortFormat({ day: "numeric", month: "short" });

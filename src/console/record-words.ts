@@ -24,7 +24,7 @@ export const RECORD_WORDS = {
   record_another: ["Record something else", "다른 내용 기록"],
   record_changed: ["What it changed", "변경된 항목"],
   record_event: ["The event", "해당 이벤트"],
-  leaf_hash: ["Hash of the leaf", "잎 해시"],
+  leaf_hash: ["Hash of the leaf", "리프 해시"],
   objection_id: ["Objection", "이의 제기 ID"],
   decision_id: ["Decision", "결정 ID"],
   incident_id: ["Incident", "사고 ID"],

@@ -110,9 +110,7 @@ const anyText = fc.oneof(
         "'",
         "/",
       ),
-      {
-        maxLength: 30,
-      },
+      { maxLength: 30 },
     )
     .map((characters) => characters.join("")),
 );

@@ -106,7 +106,7 @@ export class OutboxFile {
         if (version === REMOVED) removeFiles(path);
         // Another process is just creating it.
         if (version === REMOVED || version === 0) return undefined;
-        throw new Error(`${path} is no outbox of version ${VERSION}.`);
+        throw new Error(`${path} is not an outbox of version ${VERSION}.`);
       });
     } catch (error) {
       if (isBusy(error)) return undefined;

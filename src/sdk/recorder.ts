@@ -202,7 +202,7 @@ export class EventMaker {
 }
 
 const NO_METADATA: Converted = {
-  first: { path: "/metadata", message: "Metadata is an object." },
+  first: { path: "/metadata", message: "Metadata must be an object." },
   count: 1,
 };
 

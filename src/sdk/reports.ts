@@ -68,7 +68,7 @@ export interface Reports {
   dropped(dropped: readonly DroppedEvent[], events?: number): void;
   rejected(rejected: RejectedEvent): void;
   problem(kind: Problem["kind"], message: string): void;
-  /** The client is closing: problems are reported at once from now on, not once a minute. */
+  /** The client is closing: what waited for the next minute is reported now, and what comes later at once. */
   closing(): void;
   /** The program is ending: the same, and warnings are written at once, because the event loop has no further turn in which that would happen. */
   ending(): void;

@@ -30,7 +30,7 @@ import { KEEP_THE_OLD_KEY, STRANGERS } from "./sealer.ts";
 import { SETTING_NAMES } from "./settings.ts";
 import { BRING_BACK } from "./stream-keeper.ts";
 import { statusOf } from "./view-care.ts";
-import { connectViews, viewsNotOfLog, viewsRefused } from "./view-database.ts";
+import { connectViews, olderIn, viewsNotOfLog, viewsRefused } from "./view-database.ts";
 
 const SEE_SETTINGS = "docs/reference/settings.md has all settings.";
 
@@ -238,29 +238,22 @@ const LOOK_AGAIN =
 /** What readiness says of the views, and their dead letters. */
 async function* viewChecks(config: Config, connection: BrokerConnection): AsyncGenerator<Check> {
   if (config.databaseUrl === undefined && !(await isThere(viewsFile(config)))) {
-    yield unchecked(
-      "views",
-      `there is no views.sqlite in ${config.dataDir}`,
-      "The service creates it at its start.",
-    );
+    yield unchecked("views", `there is no views.sqlite in ${config.dataDir}`, "A start creates it.");
     return;
   }
   await using stack = new AsyncDisposableStack();
   try {
-    const { views, projections } = await connectViews(config, stack);
+    const connected = await connectViews(config, stack);
     const log = await createLogReader(connection);
-    const parts = { views, projections, log, older: new Map() };
+    const parts = { ...connected, log, older: await olderIn(connected) };
     const troubles = await viewTroubles({ ...parts, viewReadiness: createViewReadiness(parts) });
     const isLogSilent = troubles.some(({ id }) => id === "log_silent");
     const ahead = isLogSilent ? [] : await viewsNotOfLog(parts);
     const found = [...ahead.map((reason) => blocking("views_ahead", reason)), ...troubles];
     if (found.length > 0) {
       const { advice } = HEALTH_REASONS.views_behind;
-      yield* report(
-        "views",
-        "",
-        found.map((trouble) => (trouble.id === "views_behind" ? { ...trouble, advice } : trouble)),
-      );
+      const told = found.map((each) => (each.id === "views_behind" ? { ...each, advice } : each));
+      yield* report("views", "", told);
       return;
     }
     const { last_sequence: end, views: all } = await statusOf(parts);

@@ -157,24 +157,26 @@ const createWriter = (path: string) => {
   /** Mounts of object storage have no hard links, and give a file its name once it is whole. */
   let canLink = true;
   const create = async (file: string, text: string): Promise<boolean> => {
-    if (canLink)
-      try {
-        return await createWhole(file, text);
-      } catch {
-        // The plain write rejects too if links are not the reason.
-      }
-    await writeDurably(file, text, "wx");
+    try {
+      if (canLink) return await createWhole(file, text);
+    } catch (error) {
+      // A plain write would leave a file that is cut off where the disk is full.
+      if (Object(error).syscall !== "link") throw error;
+    }
+    try {
+      await writeDurably(file, text, "wx");
+    } catch (error) {
+      // Another process was faster. Its file is read before the next attempt.
+      if (isTaken(error)) return false;
+      await rm(file, { force: true });
+      throw error;
+    }
     canLink = false;
     return true;
   };
   return async (number: number, content: KnownHeads, isWhole: boolean): Promise<boolean> => {
     const text = headsText(content, isWhole);
-    const file = join(path, nameOf(number));
-    const isNew = await create(file, `${text}${hash("sha256", text)}\n`).catch((error: unknown) => {
-      // Another process was faster. Its file is read before the next attempt.
-      if (isTaken(error)) return false;
-      throw error;
-    });
+    const isNew = await create(join(path, nameOf(number)), `${text}${hash("sha256", text)}\n`);
     if (isNew) await syncFolder(path);
     return isNew;
   };

@@ -86,7 +86,7 @@ const logTroubles = ({ connection, watches, keyBucket }: ReadinessDependencies):
 };
 
 const OTHERS =
-  "a process of another version of Prooftrail, or with other obligation rules, rebuilt it. Stop this process, or restart it if it is to stay.";
+  "was built by another version of Prooftrail, or with other obligation rules. Stop what runs this version, or restart it if it is to stay.";
 
 /** What is wrong with the views. A database that does not answer is named as such; any other error is thrown. */
 export const viewTroubles = async (
@@ -96,9 +96,7 @@ export const viewTroubles = async (
   try {
     const { positions, missing, others } = await standing(views, projections, viewReadiness.older);
     const last = await log.lastSequence();
-    const troubles = others.map((name) =>
-      blocking("views_missing", `The view ${name} no longer belongs to this process: ${OTHERS}`),
-    );
+    const troubles = others.map((name) => blocking("views_missing", `The view ${name} ${OTHERS}`));
     viewReadiness.forget(missing);
     if (missing.length > 0)
       troubles.push(blocking("views_missing", `Missing: ${missing.join(", ")}. ${VIEWS_MISSING}`));

@@ -6,6 +6,7 @@ import type { Sequence } from "../log/outcome.ts";
 import { messageOf } from "../runtime/error-text.ts";
 import { RefusedError } from "../runtime/refused-error.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { successorOf } from "../views/kit/beside.ts";
 import type { Projection } from "../views/kit/projection.ts";
 import { isSameLog, seenBeyond } from "../views/kit/view-end.ts";
 import { openView, type ViewReadiness } from "../views/kit/view-readiness.ts";
@@ -145,6 +146,16 @@ export const standing = async (
 /** With wrong settings the views may belong to another installation, and rebuilding them would destroy them. */
 const OF_ONE_LOG =
   "Check that DATA_DIR, NATS_URL and DATABASE_URL are of one installation. Then restore the log, or rebuild these views to continue with it as it is.";
+
+/** The versions of the views that are read while a service builds those of this version beside them. */
+export const olderIn = async ({ views, projections }: Awaited<ReturnType<typeof connectViews>>) => {
+  const there = await views.names();
+  const built = projections.filter((each) => there.includes(successorOf(each).name));
+  const keys = built.map(({ name }) => ({ name }));
+  // An empty database has no table to ask.
+  const rows = keys.length === 0 ? [] : await views.load(VIEWS, keys);
+  return new Map(rows.map((row) => [rowText(row, "name"), rowInteger(row, "version")]));
+};
 
 /** Why views have seen what the log does not hold. Rejects if log or views do not answer. */
 export const viewsNotOfLog = async (parts: {

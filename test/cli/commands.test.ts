@@ -135,10 +135,7 @@ describe("wrong use ends with exit code 2 and says what was meant", () => {
     { args: ["events", "list", "--limit", "0"], says: ["Give a whole number, 1 or more.", "--limit"] },
     { args: ["events", "list", "--limit", "3", "--limit", "4"], says: ["Given twice", "--limit"] },
     { args: ["events", "list", "--tag", "team"], says: ["Give a tag as key=value.", "--tag"] },
-    {
-      args: ["keys", "create"],
-      says: ["Give --scope for what the key may do, or --role for a seat."],
-    },
+    { args: ["keys", "create"], says: ["Give --scope for what the key may do, or --role for a seat."] },
     {
       args: ["keys", "create", "--scope", "all"],
       says: ["events:write, events:read, keys:manage", "--scope"],

@@ -10,9 +10,7 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]());
 
 const run = (key: string, ...args: string[]) =>
-  runCli(["console", ...args], {
-    environment: { PROOFTRAIL_URL: service.url, PROOFTRAIL_API_KEY: key },
-  });
+  runCli(["console", ...args], { environment: { PROOFTRAIL_URL: service.url, PROOFTRAIL_API_KEY: key } });
 
 const signIn = (link: string) =>
   createCaller(service.url, new URL(link).hash.replace("#once=", ""))("/v1/session?once=true", {

@@ -94,9 +94,7 @@ test("a key for a folder that does not exist is not requested, and the path is n
   const path = join(folder, "nowhere", "writer.key");
   const { code, err } = await runCli(
     ["keys", "create", "--scope", "events:write", "--save", path, ...nowhere],
-    {
-      environment,
-    },
+    { environment },
   );
   expect([code, err]).toEqual([2, expect.stringContaining("in a folder that does")]);
 });
@@ -153,9 +151,7 @@ describe("a named pipe", () => {
     const path = join(folder, "pipe");
     spawnSync("mkfifo", [path]);
     await using server = accepting();
-    await using cli = await startCli(["send", path, ...server.named], {
-      environment,
-    });
+    await using cli = await startCli(["send", path, ...server.named], { environment });
     const writer = spawn("sh", ["-c", `echo '{"event_id":"evt_1"}' > "$0"`, path], { stdio: "ignore" });
     expect(await once(writer, "close")).toEqual([0, null]);
     expect(await cli.ended()).toEqual({ code: 0, out: "1 event stored.\n", err: "" });

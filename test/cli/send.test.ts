@@ -258,10 +258,10 @@ describe("an import that is interrupted", () => {
     expect(elsewhere.code).toBe(2);
     expect(elsewhere.err).toContain("a.resume belongs to an import to");
     const none = await send(["a.ndjson", "--resume", "b.ndjson"]);
-    expect(none.err).toContain("b.ndjson is there, and is no resume point.");
+    expect(none.err).toContain("b.ndjson exists, and is not a resume point.");
     await file("c.resume", read("a.resume").replace(/"line":\d+/, '"line":-1'));
     const nowhere = await send(["a.ndjson", "--resume", "c.resume"]);
-    expect(nowhere.err).toContain("c.resume is there, and is no resume point.");
+    expect(nowhere.err).toContain("c.resume exists, and is not a resume point.");
     expect((await service.call("/v1/events/evt_b")).status).toBe(404);
   });
 });

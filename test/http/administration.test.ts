@@ -22,9 +22,7 @@ let service: TestService;
 let reader = "";
 beforeAll(async () => {
   broker = await startTestBroker();
-  service = await startTestService({
-    ...settingsFor(broker),
-  });
+  service = await startTestService({ ...settingsFor(broker) });
   reader = await service.makeKey(SYSTEM, ["events:read"]);
 });
 afterAll(async () => {

@@ -13,9 +13,7 @@ let streams: JetStreamManager["streams"];
 
 beforeAll(async () => {
   broker = await startTestBroker();
-  service = await startTestService({
-    ...settingsFor(broker),
-  });
+  service = await startTestService({ ...settingsFor(broker) });
   provisioner = await connectAs(broker, "provisioner");
   streams = (await provisioner.jetstreamManager({ checkAPI: false })).streams;
 });

@@ -59,9 +59,7 @@ const startFuture = async (brokerUrl: string, dataDir: string, now: Date) => {
 
 test("events expire by policy, a hold keeps them until its release, and the log stays the same byte for byte", async () => {
   await using broker = await startTestBroker();
-  await using service = await startTestService({
-    ...settingsFor(broker),
-  });
+  await using service = await startTestService({ ...settingsFor(broker) });
   const members = { timestamp: "2026-01-01T00:00:00Z", risk_tier: "low", correlation_id: "c1" };
   const events = [
     event({ ...members, event_id: "evt_case" }),

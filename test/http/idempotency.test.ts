@@ -12,9 +12,7 @@ import { until } from "../support/until.ts";
 
 test.concurrent("after the duplicate window the same id is stored again, and the views still show it once", async () => {
   await using broker = await startTestBroker();
-  await using service = await startTestService({
-    ...settingsFor(broker),
-  });
+  await using service = await startTestService({ ...settingsFor(broker) });
   const body = event({ event_id: "evt_window", metadata: { n: 1 } });
   const headers = { "idempotency-key": "k-window" };
   const send = (content: object) => service.call("/v1/events", { body: content, headers });
@@ -50,11 +48,7 @@ test.concurrent("if a front end is killed between the append and its answer, the
   const start = (url: string) =>
     spawnService({
       dataDir: folder.path,
-      environment: {
-        ADMIN_API_KEY: ADMIN_KEY,
-        NATS_URL: url,
-        NATS_PROVISION_URL: broker.url("provisioner"),
-      },
+      environment: { ADMIN_API_KEY: ADMIN_KEY, NATS_URL: url, NATS_PROVISION_URL: broker.url("provisioner") },
     });
   const body = event({ event_id: "evt_killed" });
   {

@@ -220,7 +220,7 @@ test("views that a process of another version rebuilt are named, and the service
   await database.exec("UPDATE views SET version = version - 1 WHERE name = 'activity'");
   database.close();
   expect([status, json.reasons?.length]).toEqual([503, 1]);
-  expect(json.reasons[0]).toContain("The view activity no longer belongs to this process");
+  expect(json.reasons[0]).toContain("The view activity was built by another version");
   await until("the service is ready again", async () => (await service.call("/health/ready")).status === 200);
 });
 

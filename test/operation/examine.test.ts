@@ -1,9 +1,13 @@
 /** What `prooftrail doctor` asks a broker, tested on a real one. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { BROKER_REQUEST_MS_MAX } from "../../src/limits.ts";
 import { lookAtBroker } from "../../src/nats/broker-health.ts";
 import { examineRights } from "../../src/nats/examine.ts";
 import { differencesOf, reconcileStreams } from "../../src/nats/reconcile.ts";
+import { successorOf } from "../../src/views/kit/beside.ts";
+import { PROJECTIONS } from "../../src/views/registry.ts";
+import { createSqliteViews } from "../../src/views/store/sqlite.ts";
 import { PERMISSIONS } from "../../streams/permissions.ts";
 import { topology } from "../../streams/topology.ts";
 import { connectionTo, settingsFor, silentLogger, startTestBroker } from "../support/broker.ts";
@@ -16,18 +20,13 @@ const LATER = ["$JS.API.STREAM.INFO.OBLIGATIONS", "$JS.API.STREAM.MSG.GET.COUNTS
 
 test("doctor reports rights, streams and storage as they are, and changes nothing", async () => {
   await using broker = await startTestBroker();
-  const connect = (user: "service" | "provisioner") => connectionTo(broker, user);
-  await using service = await connect("service");
-  await using provisioner = await connect("provisioner");
-
+  await using service = await connectionTo(broker);
+  await using provisioner = await connectionTo(broker, "provisioner");
   expect(await examineRights(service.nats)).toEqual({ granted: [], unknown: [], missing: [] });
   expect(await examineRights(provisioner.nats)).toMatchObject({ granted: ["STREAM.UPDATE"], unknown: [] });
   const url = broker.url("provisioner");
-  const [tooMuch] = await checksOf("rights", {
-    NATS_URL: url,
-    NATS_PROVISION_URL: url,
-    DATA_DIR: "/nowhere",
-  });
+  const settings = { NATS_URL: url, NATS_PROVISION_URL: url, DATA_DIR: "/nowhere" };
+  const [tooMuch] = await checksOf("rights", settings);
   // A broker without users has no password either.
   expect(tooMuch).toMatchObject({
     state: "failed",
@@ -36,10 +35,8 @@ test("doctor reports rights, streams and storage as they are, and changes nothin
   });
 
   const definitions = topology({ replicas: 1 }).slice(0, 1);
-  const look = async () => {
-    const options = { definitions, heardOf: [], timeoutMs: BROKER_REQUEST_MS_MAX };
-    return lookAtBroker(service.nats, options);
-  };
+  const options = { definitions, heardOf: [], timeoutMs: BROKER_REQUEST_MS_MAX };
+  const look = () => lookAtBroker(service.nats, options);
   expect((await look()).streams).toMatchObject([{ stream: "AUDIT", kind: "missing" }]);
   await reconcileStreams({ provisioner: provisioner.nats, definitions, logger: silentLogger });
   const { streams, usage } = await look();
@@ -48,8 +45,8 @@ test("doctor reports rights, streams and storage as they are, and changes nothin
   expect([log.lastSequence, log.copies, log.behind]).toEqual([0, 1, []]);
   const { definition } = log;
   expect(differencesOf(definition, log.config)).toEqual([]);
-  const settings = { ...definition.settings, max_msg_size: 7, deny_purge: false };
-  expect(differencesOf({ ...definition, settings }, log.config)).toMatchObject([
+  const changed = { ...definition.settings, max_msg_size: 7, deny_purge: false };
+  expect(differencesOf({ ...definition, settings: changed }, log.config)).toMatchObject([
     { setting: "deny_purge", wanted: "false", found: "true" },
     { setting: "max_msg_size", wanted: "7" },
   ]);
@@ -62,9 +59,8 @@ test("doctor names the rights that this version needs and an earlier broker does
   await using broker = await startConfiguredBroker((configuration) =>
     configuration.replace(JSON.stringify(publish), () => JSON.stringify(before)),
   );
-  const connect = (user: "service" | "consumer") => connectionTo(broker, user);
-  await using service = await connect("service");
-  await using consumer = await connect("consumer");
+  await using service = await connectionTo(broker);
+  await using consumer = await connectionTo(broker, "consumer");
   const heard: string[] = [];
   for (const subject of PERMISSIONS.consumer.subscribe)
     consumer.nats.subscribe(subject, { callback: (_, { subject: at }) => void heard.push(at) });
@@ -78,9 +74,8 @@ test("doctor names the rights that this version needs and an earlier broker does
 });
 
 test("if a stream existed and is gone, doctor does not say that a start makes it, nor that the views are at fault", async () => {
-  const { publish } = PERMISSIONS.provisioner;
   await using broker = await startConfiguredBroker((configuration) =>
-    configuration.replace(JSON.stringify(publish), () => JSON.stringify([">"])),
+    configuration.replace(JSON.stringify(PERMISSIONS.provisioner.publish), () => JSON.stringify([">"])),
   );
   const settings = { ...settingsFor(broker), DATA_DIR: "/nowhere" };
   const streamChecks = () => checksOf("streams", settings);
@@ -99,4 +94,16 @@ test("if a stream existed and is gone, doctor does not say that a start makes it
   expect((await checksOf("views", views))[0]?.detail).toStartWith("The event log could not be read");
   const [rules] = await checksOf("views", { ...views, OBLIGATION_RULES_FILE: "/none" });
   expect(rules?.detail).toStartWith("OBLIGATION_RULES_FILE /none cannot be read");
+});
+
+test("doctor finds nothing wrong with a view whose earlier version is read until this one is built", async () => {
+  await using broker = await startConfiguredBroker((configuration) => configuration);
+  await using folder = await dataFolder();
+  await using views = createSqliteViews({ path: join(folder.path, "views.sqlite") });
+  const [view, ...others] = PROJECTIONS;
+  for (const each of [{ ...view, version: view.version - 1 }, ...others]) await views.open(each);
+  const viewChecks = () => checksOf("views", { ...settingsFor(broker), DATA_DIR: folder.path });
+  expect(await viewChecks()).toMatchObject([{ detail: expect.stringContaining("built by another version") }]);
+  await views.open(successorOf(view));
+  expect(await viewChecks()).toMatchObject([{ state: "ok" }]);
 });

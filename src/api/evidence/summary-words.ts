@@ -100,7 +100,7 @@ const EN = {
   obligations: "Obligations",
   noObligation: "No event here starts an obligation that this service knows.",
   obligationsNote: (at: string) =>
-    `From the events as of ${at}, overdue first. Recorded is when the log received the event that met it. All obligations are shown, even if the bundle covers only a period. Not legal advice: check the clause.`,
+    `From the events as of ${at}, overdue first. Recorded is when the log received the event that met it. All obligations are shown, even if the bundle covers only a period. Not legal advice: check the law.`,
   waived: (at: string, by: string, reason: string) => `Waived ${at} by ${by}: ${reason}`,
   late: "late",
   decisions: "What was decided",

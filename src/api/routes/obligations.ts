@@ -17,6 +17,7 @@ import { WAIVE_REASON_CHARACTERS_MAX } from "../../limits.ts";
 import { caseNameOf, findObligation } from "../../views/cases/queries.ts";
 import { obligationEntry, obligationList } from "../../views/cases/registers/obligations.ts";
 import { CASES_VIEW } from "../../views/cases/tables.ts";
+import { EVENTS_VIEW } from "../../views/events/tables.ts";
 import { entryMembers, YES_OR_NO } from "../../views/kit/list.ts";
 import type { Condition } from "../../views/store/conditions.ts";
 import { REGISTER, WAIVING } from "../http/access.ts";
@@ -177,14 +178,13 @@ const answerWaiver = async (
 ): Promise<Answer> => {
   const conflict = (detail: string): Answer => refuse("obligation_state_conflict", detail);
   const { tenant } = call.principal;
-  await call.viewReadiness.check([CASES_VIEW]);
+  await call.viewReadiness.check([CASES_VIEW, EVENTS_VIEW]);
   const id = call.params.obligation_id ?? "";
   const found = await findObligation(views, tenant, id);
   if (!found) return notFound("obligation");
-  const { status, waived_at } = found;
   const isWaiving = type === OBLIGATION_WAIVED;
-  if (isWaiving && (status === "met" || status === "met_late")) return conflict(MET);
-  if (isWaiving !== (waived_at === null)) return conflict(isWaiving ? WAIVED : NOT_WAIVED);
+  if (isWaiving && (found.status === "met" || found.status === "met_late")) return conflict(MET);
+  if (isWaiving !== (found.waived_at === null)) return conflict(isWaiving ? WAIVED : NOT_WAIVED);
   const caseName = await caseNameOf(views, tenant, found);
   if (caseName === undefined) return conflict(STARTED_BY_EXPIRED);
   const details = { obligation_id: id, reason: call.body.reason, case_name: caseName };

@@ -87,7 +87,7 @@ export const readResumePoint = async (path: string): Promise<ResumePoint | undef
     return { line, accepted, duplicates, rejected, url, sha256 };
   throw failure(
     "unreadable_file",
-    `${path} is there, and is no resume point.`,
+    `${path} exists, and is not a resume point.`,
     "Name another file with --resume.",
   );
 };

@@ -1,5 +1,4 @@
 /** One obligation, in the words of a person. */
-
 import { addressOf } from "../address.ts";
 import type { Obligation } from "../answers.ts";
 import { labelOf, zoneOfRule } from "../labels.ts";

@@ -1,5 +1,4 @@
 /** How long events are kept and why, holds, and what expires next: three views of one screen. */
-
 import { useState } from "preact/hooks";
 import { addressOf, place } from "../address.ts";
 import type { Hold } from "../answers.ts";

@@ -11,6 +11,7 @@ import type { BiasAudit } from "../audits/queries.ts";
 import { COVERAGE, COVERAGE_OPEN, LL144_USES } from "../cases/registers/registers.ts";
 import { CASES_VIEW } from "../cases/tables.ts";
 import { findExpired } from "../events/earlier.ts";
+import { EVENTS_VIEW } from "../events/tables.ts";
 import {
   byPlace,
   type Count,
@@ -43,8 +44,8 @@ export const COVERAGE_LISTS: readonly List[] = [
   { ...LIST, view: ASSETS_VIEW, table: ASSET_DUTIES },
 ];
 
-/** Projections whose rows make up an answer; evidence of audits is in a projection of its own. */
-export const COVERAGE_VIEWS: readonly string[] = [...COVERAGE_LISTS.map(({ view }) => view), "audits"];
+/** Projections whose rows make up an answer; evidence of audits is in one of its own, and only that of events knows what expired. */
+export const COVERAGE_VIEWS = [...COVERAGE_LISTS.map(({ view }) => view), "audits", EVENTS_VIEW];
 
 export const COVERAGE_FILTERS: Pick<List, "filters" | "values"> = {
   filters: ORDER,

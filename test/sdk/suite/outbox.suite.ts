@@ -352,7 +352,7 @@ test("a file that cannot be read, or is of a later version, is reported and stay
     assert.deepEqual(drain(heir), [1]);
     assert.match(
       failures.join("\n"),
-      /cannot be taken over: .*not a database\n.*1-later.sqlite is no outbox/,
+      /cannot be taken over: .*not a database\n.*1-later.sqlite is not an outbox/,
     );
     heir.close();
     assert.deepEqual((await readdir(directory)).sort(), ["0-text.sqlite", "1-later.sqlite"]);
