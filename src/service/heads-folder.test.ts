@@ -3,8 +3,6 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { canMountDisk, mountDisk } from "../../test/support/memory-disk.ts";
-import { dataFolder } from "../../test/support/process.ts";
 import type { KnownHead } from "../proof/ports.ts";
 import { formatCheckpoint } from "../proof/tlog-checkpoint.ts";
 import { openHeadsFolder } from "./heads-folder.ts";
@@ -127,19 +125,6 @@ test("a folder that cannot be used is a problem until it can be used again, and 
   sync.mockRejectedValueOnce(new Error("the folder cannot be synced"));
   await expect(copy.add(group(3, { acme: "n3" }))).rejects.toThrow("the folder cannot be synced");
   expect(readdirSync(folder.path)).toHaveLength(2);
-});
-
-test.skipIf(!(await canMountDisk()))("a full disk leaves no file that is cut off", async () => {
-  await using folder = await dataFolder();
-  await using disk = await mountDisk(folder.path, 1);
-  const path = join(disk.root, folder.path);
-  const copy = openHeadsFolder(path);
-  const filler = join(path, "filler");
-  expect(() => writeFileSync(filler, new Uint8Array(2 ** 20 + 1))).toThrow("ENOSPC");
-  await expect(copy.add(group(1, { acme: "n1" }))).rejects.toThrow("ENOSPC");
-  expect(readdirSync(path)).toEqual(["filler"]);
-  rmSync(filler);
-  await copy.add(group(1, { acme: "n1" }));
 });
 
 test("after a loss was accepted only what replaces the heads counts, and the old ones are kept beside", async () => {
