@@ -68,7 +68,7 @@ export interface Reports {
   dropped(dropped: readonly DroppedEvent[], events?: number): void;
   rejected(rejected: RejectedEvent): void;
   problem(kind: Problem["kind"], message: string): void;
-  /** The client is closing: what waited for the next minute is reported now, and what comes later at once. */
+  /** The client is closing: losses that waited for the next minute are reported now, and problems that come later at once. */
   closing(): void;
   /** The program is ending: the same, and warnings are written at once, because the event loop has no further turn in which that would happen. */
   ending(): void;
@@ -76,7 +76,8 @@ export interface Reports {
   readonly rejections: number;
 }
 
-const OF_EVENTS: ReadonlySet<Problem["kind"]> = new Set(["dropped", "rejected", "warning", "converted"]);
+/** Of these each counts: its event is not in the log. */
+const LOSSES: ReadonlySet<Problem["kind"]> = new Set(["dropped", "rejected"]);
 
 export const createReports = ({ onDropped, onRejected, onProblem }: Callbacks): Reports => {
   const drops: Partial<Record<DropReason, number>> = {};
@@ -100,10 +101,10 @@ export const createReports = ({ onDropped, onRejected, onProblem }: Callbacks): 
       () => (onProblem ?? warn)(one),
       () => {},
     );
-  /** What would have waited for the next minute. Why events still wait is reported anew by what tries to deliver them. */
+  /** What would have waited for the next minute. */
   const tellTheRest = (): void => {
     for (const [kind, { since, message }] of reported)
-      if (since > 0 && OF_EVENTS.has(kind)) tell({ kind, message, count: since });
+      if (since > 0 && LOSSES.has(kind)) tell({ kind, message, count: since });
     reported.clear();
   };
 

@@ -55,7 +55,7 @@ test.skipIf(noBrowserReason !== undefined)(
     await page.evaluate(WATCH);
     const working = page.locator("#working");
     await page.getByLabel("Files to verify").setInputFiles(path);
-    await page.getByText(/^Reads records.ndjson: .* MB so far/).waitFor();
+    await page.getByText(/^Reading records.ndjson: .* MB so far/).waitFor();
     await page.getByLabel("Tenant").fill("other");
     await page.getByRole("link", { name: "한국어" }).focus();
     expect(await working.isVisible()).toBe(true);
