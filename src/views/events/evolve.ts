@@ -92,7 +92,7 @@ const newRows = (
 
 export const eventsProjection: RecordProjection = {
   name: EVENTS_VIEW,
-  version: 29,
+  version: 30,
   tables: [EVENTS],
   textIndexes: [EVENT_WORDS],
   expireAlike: (live, made) => expireEventsAlike(live, made, eventsProjection),

@@ -95,18 +95,13 @@ export const sqliteTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
   `INSERT INTO ${sqlName(name)} (${sqlName(name)}, rank) VALUES ('automerge', 12)`,
 ];
 
-export const sqliteTermsText = ({ prefix, terms, periods }: RowTerms): string => {
-  const all = [...terms, ...periods.flat()];
-  return all.length === 0 ? "" : prefix + all.join(` ${prefix}`);
-};
+export const sqliteTermsText = ({ prefix, terms }: RowTerms): string =>
+  terms.length === 0 ? "" : prefix + terms.join(` ${prefix}`);
 
 /** The terms of a row, and what stands before each of them. */
 export interface RowTerms {
   readonly prefix: string;
-  /** Of its words and labels. */
   readonly terms: readonly string[];
-  /** Of each time, from the year to the hour. */
-  readonly periods: readonly (readonly string[])[];
 }
 
 /** Terms that were made before, by the parts of what they were made of. */
@@ -150,7 +145,8 @@ export const createRowTerms = () => {
     const terms: string[] = [];
     for (const word of words) terms.push(worded(word));
     for (const label of labels) terms.push(labelled(label));
-    return { prefix, terms, periods: times.map(timed) };
+    for (const time of times) terms.push(...timed(time));
+    return { prefix, terms };
   };
 };
 
@@ -219,22 +215,17 @@ export const postgresTextIndexDdl = ({ name }: TextIndex): readonly string[] => 
 ];
 
 /** What was written last is kept in no order, and searches read all of it. More of it saves no time (measured up to 4 MiB). */
-const PENDING_KIB = 256;
+const PENDING_KIB = 1024;
 
-/** As it stands in the table, behind the prefix: of each time the hour alone. */
-export const postgresTermsText = ({ prefix, terms, periods }: RowTerms): string =>
-  [prefix, ...terms, ...periods.flatMap((lengths) => lengths.slice(-1))].join(" ");
+/** As it stands in the table, behind the prefix. */
+export const postgresTermsText = ({ prefix, terms }: RowTerms): string => [prefix, ...terms].join(" ");
 
-/** Every term with the prefix, all periods of the hours, and the stretch of the log (tenant-query.ts). */
+/** Every term with the prefix, and the stretch of the log (tenant-query.ts). */
 export const postgresVector = (alias = ""): string => {
-  const periods = `regexp_replace(substr(${alias}terms, ${PREFIX_DIGITS + 1}), '${HOUR_TERM}', '~\\1\\2 ~\\1\\2\\3 ~\\1\\2\\3\\4 \\&', 'g')`;
-  const prefixed = `replace(${periods}, ' ', ' ' || left(${alias}terms, ${PREFIX_DIGITS}))`;
+  const prefixed = `replace(substr(${alias}terms, ${PREFIX_DIGITS + 1}), ' ', ' ' || left(${alias}terms, ${PREFIX_DIGITS}))`;
   const stretch = `'${STRETCH_TERM_START}' || (${alias}rowid >> ${STRETCH_BITS})::text`;
   return `array_to_tsvector(string_to_array(ltrim(${prefixed} || ' ' || ${stretch}), ' '))`;
 };
-
-/** Its name, year, month, day and hour. */
-const HOUR_TERM = "~(.)(\\d{4})(\\d\\d)(\\d\\d)\\d\\d";
 
 export const postgresMatchText = (match: Omit<TextMatch, "index">): string => {
   const term = (text: string): string => `'${text}'`;
