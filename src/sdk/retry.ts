@@ -16,14 +16,17 @@ export const nextAttemptMs = (parts: {
 };
 
 const DIGITS = /^\d+$/;
-/** The name of a day, with which a date begins (RFC 9110 §5.6.7). Date.parse would read "-5" as a year. */
+/** The name of a day, with which each of the three date forms of RFC 9110 §5.6.7 begins. Date.parse would read "-5" as a year. */
 const DATE = /^[A-Z][a-z]{2}/;
+/** The oldest form ends with the year: it names no zone, and is UTC like the others. */
+const YEAR_LAST = / \d{4}$/;
 
 /** The value of `Retry-After` (RFC 9110 §10.2.3: seconds, or a date) in milliseconds; undefined if it cannot be read. */
 export const retryAfterMs = (header: string | null, nowMs: number): number | undefined => {
   const text = header?.trim() ?? "";
   if (!(DIGITS.test(text) || DATE.test(text))) return undefined;
-  const waitMs = DIGITS.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
+  const date = YEAR_LAST.test(text) ? `${text} GMT` : text;
+  const waitMs = DIGITS.test(text) ? Number(text) * 1000 : Date.parse(date) - nowMs;
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), RETRY_AFTER_MS_MAX);
 };
 

@@ -285,7 +285,7 @@ export const readOutcomes = (data: JsonObject, sent: number): Delivery => {
         ? { kind: "again", reason: `${rejection.code}: ${rejection.message}` }
         : { kind: "rejected", rejection };
   }
-  if (accepted !== sent - named.size || rejected !== named.size)
+  if (named.size !== entries.length || accepted !== sent - named.size || rejected !== named.size)
     return { kind: "again", reason: `The answer does not account for each event.` };
   return {
     kind: "answered",

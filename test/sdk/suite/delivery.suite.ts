@@ -131,6 +131,8 @@ for (const body of [
   '{"data":{"accepted":1,"rejected":0,"errors":[]}}',
   '{"data":{"accepted":2,"rejected":1,"errors":[]}}',
   '{"data":{"accepted":1,"rejected":1,"errors":[{"index":2,"code":"invalid_event"}]}}',
+  '{"data":{"accepted":2,"rejected":0,"errors":[{"index":2,"code":"invalid_event"}]}}',
+  '{"data":{"accepted":1,"rejected":1,"errors":[{"index":1,"code":"a"},{"index":1,"code":"b"}]}}',
   '{"data":{}}',
   "{}",
 ])

@@ -33,6 +33,7 @@ test("Retry-After is read in seconds of any number of digits and as a date, in U
     [" 7 ", 7000],
     ["000000000000007", 7000],
     ["Fri, 20 Nov 2026 10:00:30 GMT", 30_000],
+    ["Fri Nov 20 10:00:30 2026", 30_000],
     ["Fri, 20 Nov 2026 09:00:00 GMT", 0],
     ["99999999", RETRY_AFTER_MS_MAX],
     ["9".repeat(400), RETRY_AFTER_MS_MAX],
