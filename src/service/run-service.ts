@@ -9,7 +9,7 @@ import { RefusedError } from "../runtime/refused-error.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
 import { banner } from "./banner.ts";
 import { type Config, misspeltSettings, readConfig } from "./config.ts";
-import { type Service, startService } from "./service.ts";
+import type { Service } from "./service.ts";
 import { version } from "./version.ts";
 
 const EXIT = { ok: 0, failed: 1, misconfigured: 2 } as const;
@@ -30,7 +30,7 @@ export const runService = async (options: {
     );
     process.exit(EXIT.misconfigured);
   }
-  // A front end alone, whose peak stays bounded. A projector gives back what it needed to catch up.
+  // A front end alone, whose peak stays bounded. A projector gives back what it needed to catch up. The service is loaded only after it.
   if (read.config.roles.join() === "api") keepFreedMemory();
   await run(read.config, options);
 };
@@ -57,6 +57,7 @@ const run = async (
   };
   // Registered before the start, which may wait for a broker.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(signal));
+  const { startService } = await import("./service.ts");
   service = await startService({ config, logger, version }).catch((error: unknown) => {
     process.stderr.write(`\nProoftrail cannot start.\n${reasonFor(error, config)}\n`);
     process.exit(EXIT.failed);
