@@ -204,7 +204,7 @@ export const OUTCOME_CHARACTERS_MAX = 64;
 export const METADATA_LIST_ITEMS_MAX = 32;
 /** Longest input of a classification, as JSON, that the history of risk shows; a longer one is in its event. */
 export const METADATA_JSON_CHARACTERS_MAX = 4000;
-/** Events that a case keeps under each name: by weight (src/views/cases/nodes.ts), then the earliest. Bounds long conversations, and a name used for everything. */
+/** Events that a case keeps per name: the weightiest (src/views/cases/nodes.ts), then the earliest. Bounds long conversations and names used for everything. */
 export const CASE_FACTS_MAX = 256;
 /** Names beside which one name may occur before it counts as used for everything and links nothing. */
 export const CASE_NEIGHBOURS_MAX = 64;

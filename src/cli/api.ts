@@ -63,7 +63,7 @@ export const dataOf = ({ value }: Answer): JsonRecord => asRecord(asRecord(value
 export const answering =
   (
     question: (input: Input) => Question,
-    text: (data: JsonRecord, context: Context, answer: Answer, input: Input) => string,
+    text: (data: JsonRecord, asked: { context: Context; answer: Answer; input: Input }) => string,
     sure?: (input: Input, api: Api) => string | Promise<string>,
   ): CommandSpec["run"] =>
   async (input, context) => {
@@ -71,7 +71,7 @@ export const answering =
     if (sure && !(await confirm(context, input, () => sure(input, api)))) return EXIT.failed;
     const answer = await api.ask(question(input));
     await printAnswer(context, input, { received: answer.text }, () =>
-      text(dataOf(answer), context, answer, input),
+      text(dataOf(answer), { input, context, answer }),
     );
     return EXIT.ok;
   };

@@ -209,7 +209,7 @@ const getOf = (
       path: `${path}/${encodeURIComponent(input.argument(argument) ?? "")}`,
       query: queryFrom(input, [MIN_SEQUENCE_OPTION]),
     }),
-    (data, context) => recordText(context, data, tables),
+    (data, { context }) => recordText(context, data, tables),
   ),
 });
 
@@ -246,7 +246,7 @@ export const RETENTION: CommandSpec = {
   examples: [["of one tenant", "prooftrail retention --tenant acme"]],
   run: answering(
     (input) => ({ path: "/v1/retention", query: queryFrom(input, [OF_TENANT]) }),
-    (data, context) => {
+    (data, { context }) => {
       const ages = asRecords(data.ages).map(({ risk_tier, legal_basis, days, reason }) => {
         const { text, clause } = asRecord(reason) ?? {};
         const why = clause === null || clause === undefined ? text : `${shown(text)} (${shown(clause)})`;

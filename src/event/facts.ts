@@ -215,8 +215,8 @@ const tagsOf = (value: unknown): readonly Tag[] => {
 
 /**
  * An event of the log as the views read it. A whole number in `tags` or `metadata`, or one that names a decision beside them, is read as the text of
- * its digits if JavaScript would round it, such as 9007199254740993: so an id of 64 bits is found by itself, and by no other. Throws if the text is
- * not JSON.
+ * its digits if JavaScript would round it, such as 9007199254740993: so a search for a 64-bit id finds exactly that id. Throws if the text is not
+ * JSON.
  */
 export const readEvent = (text: string): JsonObject => {
   const event: JsonObject = Object(JSON.parse(text));

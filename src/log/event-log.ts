@@ -83,7 +83,7 @@ const identify = (kind: "key" | "event" | "client" | "again", tenant: string, id
 export const messageIdOfKey = (tenant: string, idempotencyKey: string): string =>
   identify("key", tenant, idempotencyKey);
 
-/** For the sandbox, which is one tenant for everybody: the same example sent by two clients is not the same event. */
+/** For the sandbox, a tenant that all clients share: the same example from two clients is two events. */
 export const messageIdOfClient = (client: string, messageId: string): string =>
   identify("client", client, messageId);
 

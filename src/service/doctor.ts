@@ -107,13 +107,12 @@ const report = (name: string, okDetail: string, troubles: readonly Trouble[]): r
 /** Also checks what depends on the broker: views and signing keys. */
 async function* brokerChecks(config: Config): AsyncGenerator<Check> {
   await using stack = new AsyncDisposableStack();
-  const found = await contact(config, stack);
-  if ("state" in found) {
-    yield found;
+  const service = await contact(config, stack);
+  if ("state" in service) {
+    yield service;
     yield unchecked("streams, views", "the broker holds the log");
     return;
   }
-  const { service } = found;
   const { nats } = service;
   const definitions = topology({ replicas: config.replicas });
   const heardOf = config.natsUrl?.split(",").map((url) => new URL(url.trim()).host) ?? [];
@@ -154,7 +153,7 @@ const NO_LEADER =
 const NO_JETSTREAM =
   "Check that the server's configuration has a jetstream block, and that JetStream is enabled for the account of the service's user, if it has one.";
 
-/** The connections, or the check that failed. Never makes credentials or starts a broker: the service does. */
+/** The connection of the service's user, or the check that failed. Never makes credentials or starts a broker: the service does. */
 const contact = async (config: Config, stack: AsyncDisposableStack) => {
   const logger = createLogger({ level: "silent", pretty: false });
   const connect = async (url: string): Promise<BrokerConnection> =>
@@ -165,7 +164,7 @@ const contact = async (config: Config, stack: AsyncDisposableStack) => {
     const service = await connect(url("service"));
     // Only to see that it lets the provisioner in.
     await connect(url("provisioner"));
-    return { service };
+    return service;
   } catch (error) {
     if (!(error instanceof BrokerRefusedError)) throw error;
     const advice = error.isFinal ? CORRECT_IT : config.natsUrl ? CHECK_URLS : START_IT;

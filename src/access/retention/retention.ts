@@ -1,7 +1,7 @@
 /**
- * Decides who may set how long a tenant's events are kept, and what must not expire: the admin key for every tenant, any other key for its own. A hold
- * of another tenant is answered like one that does not exist. Each change is logged before it is made. Reading stored values throws
- * LogUnavailableError if they cannot be read. `request` is a parsed body.
+ * Who may set how long a tenant's events are kept, and place holds on them: the admin key for every tenant, any other key for its own. A hold of
+ * another tenant looks like one that does not exist. Each change is logged before it is made. Throws LogUnavailableError if stored values cannot be
+ * read. `request` is a parsed body.
  */
 import { type CheckedRequest, createRequestCheck } from "../../event/request/check.ts";
 import { HOLDS_PER_TENANT_MAX, RETENTION_UPDATE_TRIES_MAX } from "../../limits.ts";

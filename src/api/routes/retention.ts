@@ -57,7 +57,7 @@ export const retentionRoutes = ({ route, retention }: Dependencies): readonly Ro
       on: "PUT /v1/retention",
       id: "setRetention",
       summary: "Set how long events are kept",
-      description: `Replaces the earlier policy. Without \`maximum_days\` nothing expires. A maximum below the legal minimum for every event is refused; an event whose legal bases require more is kept longer regardless. A tier not listed under \`tiers\` keeps at least its default. ${WHAT_GOES}`,
+      description: `Replaces the earlier policy. Without \`maximum_days\` nothing expires. A maximum below the legal minimum of all events is refused; events whose legal bases require more are kept that long anyway. A tier not listed under \`tiers\` keeps at least its default. ${WHAT_GOES}`,
       body: bodyFor(PolicyRequest, {
         tenant: "acme",
         maximum_days: 400,

@@ -68,7 +68,7 @@ const get: CommandSpec = {
       path: `/v1/events/${encodeURIComponent(input.argument("event_id") ?? "")}`,
       query: queryFrom(input, [MIN_SEQUENCE_OPTION]),
     }),
-    (_, context, { text }) => eventText(context, memberTexts(memberTexts(text).get("data") ?? "")),
+    (_, { context, answer }) => eventText(context, memberTexts(memberTexts(answer.text).get("data") ?? "")),
   ),
 };
 

@@ -248,7 +248,7 @@ const revoke: CommandSpec = {
   examples: [["asks first", "prooftrail keys revoke k3Yb0Qz81mNd"]],
   run: answering(
     (input) => ({ method: "DELETE", path: `/v1/keys/${encodeURIComponent(input.argument("id") ?? "")}` }),
-    (_, __, ___, input) => `The key ${printable(input.argument("id") ?? "")} is revoked.\n`,
+    (_, { input }) => `The key ${printable(input.argument("id") ?? "")} is revoked.\n`,
     async (input, api) =>
       `Revoke the key ${await describeKey(api, input.argument("id") ?? "")}? What uses it stops working.`,
   ),
