@@ -1,8 +1,9 @@
 /** The service with the history of `prooftrail demo`, in this process. */
-import { cp } from "node:fs/promises";
+import { cp, rm } from "node:fs/promises";
 import { DEMO_TENANT } from "../../src/cli/commands/demo.ts";
 import { demoHistory } from "../../src/cli/demo/history.ts";
 import { readConfig } from "../../src/service/config.ts";
+import { ownBrokerFiles } from "../../src/service/data-folder.ts";
 import { writePast } from "../../src/service/past-log.ts";
 import { testBrokerBinary } from "./broker.ts";
 import { type LastingFolder, lastingFolder, sharedByFiles } from "./lasting-folder.ts";
@@ -50,6 +51,8 @@ export const startDemoService = async (): Promise<DemoService> => {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(await dataFolder());
   await cp(await demoData(), folder.path, { recursive: true });
+  // The brokers of several copies run at once.
+  await rm(ownBrokerFiles({ dataDir: folder.path }).port);
   const service = stack.use(await startTestService({ ...SETTINGS, DATA_DIR: folder.path }));
   const makeSeat = async (request: object): Promise<string> => {
     const answer = await service.call("/v1/keys", { body: { tenant: DEMO_TENANT, ...request } });
